@@ -1,0 +1,1 @@
+"""Gets a training run to its last step."""

@@ -1,0 +1,30 @@
+"""What is a fix?
+
+One file with one `FIX`, and one line in `catalog.py`.
+"""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Callable, Tuple
+
+from laststep_guard.guardian import Guardian
+
+
+class Declined(Exception):
+    """The code is not the code this fix knows; the message says what differs. Raised before anything was changed."""
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A patch for one defect of one framework.
+
+    `apply(module, guardian)` runs once, after the host has imported `after_import`; it patches through
+    `guardian.patches` alone, raises `Declined` when a fingerprint is not known, and returns one line on what it did.
+    """
+
+    name: str
+    defect: str  # what goes wrong, one sentence
+    seen_on: Tuple[str, ...]  # "ms-swift 4.0.0", …
+    remedy_class: str  # one of wire.REMEDY_CLASSES
+    after_import: str  # name of the module
+    apply: Callable[[ModuleType, Guardian], str]

@@ -1,0 +1,158 @@
+"""What does the guard write, and how is it read back?
+
+The guard (inside training) and laststep (outside) share this module and nothing else. Standard library only, Python 3.9.
+
+Settings travel in the environment variable `ENVIRONMENT` as one JSON object, see `settings.py`.
+Beats are small memory-mapped files, one a rank. Events are JSON lines, one file a process, so that no two processes
+ever append to the same file (appends are not atomic on NFS).
+"""
+
+import enum
+import struct
+from dataclasses import dataclass
+from typing import Dict, Optional, Tuple
+
+ENVIRONMENT = "LASTSTEP_GUARD"
+
+GUARD_NAMES: Dict[str, str] = {
+    "heartbeat": "writes step, phase and time of every rank to a memory-mapped file",
+    "loader": "rebuilds the data loader when a worker dies, batches unchanged",
+    "memory-budget": "bounds the bytes that loader workers have in flight",
+    "loss": "notices a loss that reaches no trainable parameter and keeps the ranks together",
+    "save": "lets no signal handler of the loader raise inside a save",
+}
+FIX_NAMES: Dict[str, str] = {
+    "swift-repeated-documents": "ms-swift: a listwise reranker batch encodes each document once",
+    "swift-summed-accumulation": "ms-swift: the reranker's loss is averaged over the accumulation (alters the training)",
+}
+
+
+class Phase(enum.IntEnum):
+    """What a rank is doing."""
+
+    START = 0
+    DATA = 1
+    STEP = 2
+    EVALUATE = 3
+    SAVE = 4
+    END = 5
+
+
+class Flag(enum.IntFlag):
+    """What has been true of a rank since it started."""
+
+    TRAINER_SEEN = 1  # a trainer began to train
+    TRAIN_ENDED = 2  # its train() came back without an exception
+    STOPPED_EARLY = 4  # a callback (early stopping) asked it to stop before the target step
+
+
+# The beat: a head written once, and a body written on every change with its sequence number at both ends, so that a
+# reader can tell a torn read. Little-endian, no padding; times are seconds since the epoch.
+MAGIC = b"LSBEAT01"
+_HEAD = struct.Struct("<8siiiid")  # magic, rank, local_rank, world_size, pid, started_at
+_BODY = struct.Struct("<QBBHiqqddQ")  # sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence
+BEAT_BYTES = _HEAD.size + _BODY.size
+
+
+@dataclass(frozen=True)
+class Beat:
+    """The last sign of life of one rank."""
+
+    rank: int
+    local_rank: int
+    world_size: int
+    pid: int
+    started_at: float
+    phase: Phase
+    flags: Flag
+    step: int
+    target_step: int  # 0 while unknown
+    micro_step: int
+    beat_at: float
+    phase_since: float
+
+
+def beat_name(rank: int) -> str:
+    """Name of a rank's beat file inside the beats folder."""
+    return f"rank-{rank}"
+
+
+def events_name(pid: int) -> str:
+    """Name of a process's event file inside the events folder."""
+    return f"guard-{pid}.jsonl"
+
+
+def pack_head(buffer, *, rank: int, local_rank: int, world_size: int, pid: int, started_at: float) -> None:  # type: ignore[no-untyped-def]  # any writable buffer; typing.Buffer is Python 3.12
+    """Write the part of a beat that never changes."""
+    _HEAD.pack_into(buffer, 0, MAGIC, rank, local_rank, world_size, pid, started_at)
+
+
+def pack_body(buffer, sequence: int, phase: int, flags: int, micro_step: int, step: int, target_step: int, beat_at: float, phase_since: float) -> None:  # type: ignore[no-untyped-def]  # as above
+    """Write the part of a beat that changes; the step path calls this, so it stays one call."""
+    _BODY.pack_into(buffer, _HEAD.size, sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence)
+
+
+def read_beat(data: bytes) -> Optional[Beat]:
+    """Read a beat; None when the bytes are torn, too few, or no beat at all."""
+    if len(data) < BEAT_BYTES:
+        return None
+    magic, rank, local_rank, world_size, pid, started_at = _HEAD.unpack_from(data, 0)
+    first, phase, flags, _, micro_step, step, target_step, beat_at, phase_since, last = _BODY.unpack_from(data, _HEAD.size)
+    if magic != MAGIC or first != last:
+        return None
+    return Beat(
+        rank=rank, local_rank=local_rank, world_size=world_size, pid=pid, started_at=started_at,
+        phase=Phase(phase), flags=Flag(flags), step=step, target_step=target_step, micro_step=micro_step,
+        beat_at=beat_at, phase_since=phase_since,
+    )  # fmt: skip
+
+
+class EventKind:
+    """Names of the events a guard writes. Every event carries `time` (seconds since the epoch), `kind`, `pid`, and `rank` (null outside ranks).
+
+    Further fields by kind:
+
+    | kind | fields |
+    |---|---|
+    | ATTACHED | role (rank, launcher), world_size, local_rank, python, versions {package: version}, executable |
+    | CHILD_ENDED | child (pid), code (as subprocess gives it: -9 for SIGKILL), command (first words) |
+    | TRAIN_BEGAN | step, target_step, output_dir, accumulation (micro-batches a step), trainer (class name) |
+    | TRAIN_ENDED | step, target_step, stopped_early, stopped_by (callback name or null) |
+    | RANK_FAILED | error (type), message (first 500 characters), step |
+    | CHECKPOINT_SAVED | path, step, seconds |
+    | WORKERS_STARTED | loader (train, evaluate), workers [pid], slots, start_method |
+    | WORKER_DIED | loader, worker (pid), code (-9 for SIGKILL), batch (number or null), deaths_on_batch, rows [text] |
+    | LOADER_REBUILT | loader, seconds, resent (batches sent again), note (text or null: what could not be kept) |
+    | LOADER_GAVE_UP | loader, batch, rows [text], deaths_on_batch |
+    | LOADER_SHRUNK, LOADER_GREW | loader, in_flight (batches), processes, free_bytes, batch_bytes, worker_bytes, limit (which: cgroup, host, shm), reason |
+    | BATCH_DOES_NOT_FIT | loader, needed_bytes, free_bytes, limit, limit_bytes, rows [text] |
+    | LOSS_DETACHED | step, micro_step, rows [text], tied (bool), reason (leaf, no trainable parameter) |
+    | LOSS_SUMMED | factor (the shown loss is this many times too high), fixed (bool) |
+    | FIX_APPLIED | name, class (identical, equivalent, altering), detail |
+    | FIX_DECLINED | name, reason |
+    | GUARD_DECLINED | name, reason |
+    | GUARD_ERROR | where, error, message |
+    """
+
+    ATTACHED = "attached"
+    CHILD_ENDED = "child_ended"
+    TRAIN_BEGAN = "train_began"
+    TRAIN_ENDED = "train_ended"
+    RANK_FAILED = "rank_failed"
+    CHECKPOINT_SAVED = "checkpoint_saved"
+    WORKERS_STARTED = "workers_started"
+    WORKER_DIED = "worker_died"
+    LOADER_REBUILT = "loader_rebuilt"
+    LOADER_GAVE_UP = "loader_gave_up"
+    LOADER_SHRUNK = "loader_shrunk"
+    LOADER_GREW = "loader_grew"
+    BATCH_DOES_NOT_FIT = "batch_does_not_fit"
+    LOSS_DETACHED = "loss_detached"
+    LOSS_SUMMED = "loss_summed"
+    FIX_APPLIED = "fix_applied"
+    FIX_DECLINED = "fix_declined"
+    GUARD_DECLINED = "guard_declined"
+    GUARD_ERROR = "guard_error"
+
+
+REMEDY_CLASSES: Tuple[str, ...] = ("identical", "equivalent", "altering")
