@@ -21,6 +21,9 @@ class TrainingState:
     micro_step: int = 0
     accumulation: int = 1  # micro-batches an optimiser step
     world_size: int = 1
+    local_world_size: int = 1  # ranks on this machine, which share its memory
+    wants_memory_samples: bool = False
+    own_bytes_in_step: int = 0  # private memory of this process at the fullest moment of the step
     is_saving: bool = False
     is_evaluating: bool = False
     # Index batches that training loaders handed over and the trainer has not yet trained on, oldest first.

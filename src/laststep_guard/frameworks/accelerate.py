@@ -12,17 +12,31 @@ from types import ModuleType
 from typing import Any, Callable, List
 
 from laststep_guard.guardian import Guardian
+from laststep_guard.guards.memory_readings import read_own_bytes
 from laststep_guard.guards.loss import Reach, tell_reach
 from laststep_guard.wire import EventKind
 
 
 def hook_backward(module: ModuleType, guardian: Guardian) -> None:
     """Look at every loss before its backward pass. `module` is `accelerate.accelerator`."""
-    if not guardian.settings.wants_guard("loss"):
-        return
-    watch = _LossWatch(guardian)
-    guardian.state.before_forward.append(guardian.shield.wrap("follow the model's output", watch.follow))
-    guardian.patches.wrap(module.Accelerator, "backward", watch.around_backward)
+    if guardian.settings.wants_guard("loss"):
+        watch = _LossWatch(guardian)
+        guardian.state.before_forward.append(guardian.shield.wrap("follow the model's output", watch.follow))
+        guardian.patches.wrap(module.Accelerator, "backward", watch.around_backward)
+    if guardian.settings.wants_guard("memory-budget"):
+        guardian.patches.wrap(module.Accelerator, "backward", lambda original: _weighing_step(original, guardian))
+
+
+def _weighing_step(original: Callable[..., Any], guardian: Guardian) -> Callable[..., Any]:
+    """Note how much memory a step takes at its fullest: between forward and backward all activations are there."""
+    state = guardian.state
+
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        if state.wants_memory_samples:
+            state.own_bytes_in_step = max(state.own_bytes_in_step, read_own_bytes())
+        return original(*args, **kwargs)
+
+    return backward
 
 
 class _LossWatch:

@@ -48,6 +48,7 @@ def _become_rank(guardian: Guardian) -> None:
     rank, local_rank, world_size = (int(os.environ.get(name) or default) for name, default in _PLACE)
     guardian.rank = guardian.emitter.rank = rank
     guardian.state.world_size = world_size
+    guardian.state.local_world_size = int(os.environ.get("LOCAL_WORLD_SIZE") or 1)
     with guardian.shield.over("open the beat"):
         folder = guardian.settings.beats_dir if guardian.settings.wants_guard("heartbeat") else None
         guardian.heartbeat = open_heartbeat(folder, rank=rank, local_rank=local_rank, world_size=world_size)
