@@ -1,0 +1,24 @@
+"""What time is it?"""
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """What is asked of time."""
+
+    def now(self) -> float: ...
+
+    def monotonic(self) -> float: ...
+
+
+class SystemClock:
+    """The machine's own clocks."""
+
+    def now(self) -> float:
+        """Give seconds since the epoch."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """Give seconds that never jump."""
+        return time.monotonic()

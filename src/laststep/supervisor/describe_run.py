@@ -1,0 +1,66 @@
+"""What is written down about a run before it starts?"""
+
+import os
+import re
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import laststep
+from laststep.journal.redact import redact_argv, redact_environment
+from laststep.records.request import RunRequest
+
+_MODEL_OPTIONS = ("--model", "--model_name_or_path", "--model-name-or-path", "--model_id_or_path")
+_OUTPUT_OPTIONS = ("--output_dir", "--output-dir", "--output_path")
+_VERSION_OPTIONS = ("--add_version", "--add-version")
+
+
+def describe_run(request: RunRequest, *, run_id: str, started_at: float) -> dict[str, Any]:
+    """Describe a run, without its secrets."""
+    argv = request.command.argv
+    output_dir = find_output_dir(argv, request.cwd)
+    return {
+        "run_id": run_id,
+        "laststep": getattr(laststep, "__version__", None),
+        "command": redact_argv(argv),
+        "environment": redact_environment(dict(request.environment)),
+        "cwd": str(request.cwd),
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "started_at": started_at,
+        "output_dir": str(output_dir) if output_dir is not None else None,
+        "guards_off": request.guards_off,
+        "fixes_off": request.fixes_off,
+        "allow": request.allow,
+        "grace_seconds": request.grace_seconds,
+    }
+
+
+def find_model_name(argv: Sequence[str]) -> str:
+    """Find a short name for what is trained: the model's, else the program's."""
+    model = find_option(argv, _MODEL_OPTIONS)
+    name = model.rstrip("/") if model else argv[0]
+    return re.split(r"[/\\]", name)[-1]
+
+
+def find_output_dir(argv: Sequence[str], cwd: Path) -> Path | None:
+    """Find the folder that the training writes to, as far as the command tells."""
+    folder = find_option(argv, _OUTPUT_OPTIONS)
+    return Path(os.path.normpath(cwd / folder)) if folder else None
+
+
+def adds_version(argv: Sequence[str]) -> bool:
+    """Tell whether ms-swift gives each launch a folder of its own inside the output folder."""
+    is_swift = any(Path(word).name == "swift" for word in argv[:4])
+    return is_swift and (find_option(argv, _VERSION_OPTIONS) or "true").lower() not in ("false", "0", "no")
+
+
+def find_option(argv: Sequence[str], names: Sequence[str]) -> str | None:
+    """Find the last value of an option, written with a blank or an equals sign."""
+    value = None
+    for position, word in enumerate(argv):
+        name, equals, after = word.partition("=")
+        if name in names:
+            value = after if equals else (argv[position + 1] if position + 1 < len(argv) else value)
+    return value
