@@ -1,7 +1,7 @@
 """What can go wrong in laststep that a caller acts on?
 
-    LaststepError                an error with a message for the user; exit code 2 unless said otherwise
-    └── CommandError             the command cannot be read or found: nothing was started
+LaststepError                an error with a message for the user; exit code 2 unless said otherwise
+└── CommandError             the command cannot be read or found: nothing was started
 """
 
 from collections.abc import Sequence
