@@ -7,7 +7,8 @@ BENCHES := hang_on_two_ranks inside_memory_limit kill_workers healthy_is_identic
 
 .PHONY: demo test check reproduce bench envs tools clean
 
-demo: envs                        ## the reported training under laststep, with its workers really killed
+demo: tools                       ## the reported training under laststep, with its workers really killed
+	scripts/make_environments current
 	$(BIN)/laststep demo --python $(LASTSTEP_ENVS)/current/bin/python
 
 test: envs check-static           ## all tests, real trainings included
