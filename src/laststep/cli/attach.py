@@ -5,6 +5,7 @@ import os
 import typer
 
 from laststep.cli import options, render
+from laststep.host.clock import SystemClock
 from laststep.journal.layout import find_home
 from laststep.records.text import choose_language
 from laststep.supervisor.attach import attach as attach_to
@@ -31,7 +32,7 @@ def attach(
     language = choose_language(lang.value if lang else None, os.environ)
     folder = find_run(run, find_home(os.environ, home))
     try:
-        report = attach_to(folder, console=render.StderrConsole(language))
+        report = attach_to(folder, console=render.StderrConsole(language), clock=SystemClock())
     except Left as left:
         render.show_left(language)
         raise typer.Exit(128 + left.signal_number) from None

@@ -46,6 +46,7 @@ def _run_app() -> int:
     except Exception as error:  # noqa: BLE001  # the one place where users get a message instead of a traceback
         if "--debug" in sys.argv:
             traceback.print_exc()
-        render.show_problem(f"laststep itself failed: {type(error).__name__}: {error}. --debug shows where; a training it started goes on.")
+        failure = f"{type(error).__name__}: {error}"
+        render.show_problem(f"laststep itself failed: {failure}. --debug shows where; a training it started goes on.")
         return 1
     return result if isinstance(result, int) else 0

@@ -31,11 +31,20 @@ class LanguageOption(str, enum.Enum):
 
 
 Json = Annotated[bool, typer.Option("--json", help="The last report as JSON, on the last line of stderr.")]
-ReportFile = Annotated[Path | None, typer.Option("--report", metavar="FILE", help="Write the last report to a file, as JSON.")]
+ReportFile = Annotated[
+    Path | None, typer.Option("--report", metavar="FILE", help="Write the last report to a file, as JSON.")
+]
 Lang = Annotated[LanguageOption | None, typer.Option(help="The language of messages; the locale's by default.")]
-Home = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where runs are kept; $LASTSTEP_HOME or the platform's state folder by default.")]
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="Where runs are kept; $LASTSTEP_HOME or the platform's state folder by default."
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error of laststep's own comes from.")]
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, a unique beginning of it, its folder, or last.")]
+RunName = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's id, a unique beginning of it, its folder, or last.")
+]
 
 
 def check_names(names: Sequence[str], option: str, known: Mapping[str, str]) -> tuple[str, ...]:

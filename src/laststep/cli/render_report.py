@@ -11,11 +11,15 @@ from laststep.supervisor.words import format_duration, name_signal
 
 _HEADLINES = {
     Outcome.FINISHED: Text(en="finished", zh="已完成"),
-    Outcome.STOPPED_EARLY: Text(en="finished: the trainer stopped early by its own rule", zh="已完成：训练器按自身规则提前停止"),
+    Outcome.STOPPED_EARLY: Text(
+        en="finished: the trainer stopped early by its own rule", zh="已完成：训练器按自身规则提前停止"
+    ),
     Outcome.COMMAND_ENDED: Text(en="the command ended; no training was seen", zh="命令已结束；未见训练"),
     Outcome.STOPPED: Text(en="stopped on request", zh="按请求停止"),
     Outcome.FAILED: Text(en="failed", zh="失败"),
-    Outcome.UNFINISHED: Text(en="the command said 0, but the target step was not reached", zh="命令返回 0，但未达到目标步数"),
+    Outcome.UNFINISHED: Text(
+        en="the command said 0, but the target step was not reached", zh="命令返回 0，但未达到目标步数"
+    ),
     Outcome.LOST: Text(en="lost: the process that held the run was killed", zh="丢失：持有运行的进程被杀死"),
 }
 _BY_SIGNAL = Text(en="{headline}: rank {rank} was ended by {signal}", zh="{headline}：rank {rank} 被 {signal} 结束")
@@ -84,7 +88,11 @@ def _frame(report: LastReport, title: str, rows: list[tuple[str, str]]) -> list[
         table.add_row(label if label != before else "", Styled(value))
         before = label
     console = Console(file=io.StringIO(), force_terminal=True, width=_find_width(), highlight=False)
-    console.print(Panel(table, title=Styled(title, style=f"bold {colour}"), title_align="left", border_style=colour, padding=(0, 1)))
+    console.print(
+        Panel(
+            table, title=Styled(title, style=f"bold {colour}"), title_align="left", border_style=colour, padding=(0, 1)
+        )
+    )
     assert isinstance(console.file, io.StringIO)  # noqa: S101  # for the type checker
     return console.file.getvalue().splitlines()
 

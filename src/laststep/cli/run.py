@@ -25,15 +25,30 @@ Examples:
 
 
 def run(
-    words: Annotated[list[str] | None, typer.Argument(metavar="[--] COMMAND...", help="The training command, a script, or a text file it was pasted into.")] = None,
-    no_guard: Annotated[list[str] | None, typer.Option("--no-guard", metavar="NAME", help="Leave a guard out; see --list-guards.")] = None,
-    no_fix: Annotated[list[str] | None, typer.Option("--no-fix", metavar="NAME", help="Leave the fix for a known defect out.")] = None,
-    allow: Annotated[options.RemedyClass, typer.Option(help="The strongest class of change applied without asking.")] = options.RemedyClass.EQUIVALENT,
-    exact: Annotated[bool, typer.Option("--exact", help="Only changes that keep results bit for bit; as --allow identical.")] = False,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[--] COMMAND...", help="The training command, a script, or a text file it was pasted into."
+        ),
+    ] = None,
+    no_guard: Annotated[
+        list[str] | None, typer.Option("--no-guard", metavar="NAME", help="Leave a guard out; see --list-guards.")
+    ] = None,
+    no_fix: Annotated[
+        list[str] | None, typer.Option("--no-fix", metavar="NAME", help="Leave the fix for a known defect out.")
+    ] = None,
+    allow: Annotated[
+        options.RemedyClass, typer.Option(help="The strongest class of change applied without asking.")
+    ] = options.RemedyClass.EQUIVALENT,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Only changes that keep results bit for bit; as --allow identical.")
+    ] = False,
     list_guards: Annotated[bool, typer.Option("--list-guards", help="Name the guards and fixes, and end.")] = False,
     as_json: options.Json = False,
     report_file: options.ReportFile = None,
-    grace: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How long ranks may take to stop when asked.")] = 30.0,
+    grace: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="How long ranks may take to stop when asked.")
+    ] = 30.0,
     lang: options.Lang = None,
     home: options.Home = None,
     debug: options.Debug = False,
@@ -45,7 +60,9 @@ def run(
         render.show_guards()
         return
     if not words:
-        raise CommandError("There is no command to run. Put it behind two dashes: laststep run -- swift sft --model … --dataset …")
+        raise CommandError(
+            "There is no command to run. Put it behind two dashes: laststep run -- swift sft --model … --dataset …"
+        )
     command = read_command(words, cwd=Path.cwd())
     request = RunRequest(
         command=command,

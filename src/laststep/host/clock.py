@@ -11,6 +11,8 @@ class Clock(Protocol):
 
     def monotonic(self) -> float: ...
 
+    def sleep(self, seconds: float) -> None: ...
+
 
 class SystemClock:
     """The machine's own clocks."""
@@ -22,3 +24,7 @@ class SystemClock:
     def monotonic(self) -> float:
         """Give seconds that never jump."""
         return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)

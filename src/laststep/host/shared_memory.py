@@ -30,7 +30,9 @@ def find_mapped_segments(pids: Iterable[int], names: set[str], folder: Path = SH
     return found
 
 
-def remove_segments(creator_pids: set[int], names: set[str], *, not_before: float, folder: Path = SHARED_MEMORY) -> list[str]:
+def remove_segments(
+    creator_pids: set[int], names: set[str], *, not_before: float, folder: Path = SHARED_MEMORY
+) -> list[str]:
     """Remove what dead processes of a run left: torch segments by creator, others by name. Gives the names removed."""
     removed = []
     for name in _list_names(folder):

@@ -65,7 +65,7 @@ class RunFolder:
 
     @property
     def events(self) -> Path:
-        """laststep's own events."""
+        """Laststep's own events."""
         return self.path / "events.jsonl"
 
     @property

@@ -4,7 +4,6 @@ import contextlib
 import io
 import os
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,11 +63,11 @@ class Journal:
         if self.folder is not None:
             _replace(self.folder.report, values)
 
-    def add_event(self, kind: str, **fields: Any) -> None:
-        """Append one fact to laststep's own events."""
+    def add_event(self, kind: str, at: float, **fields: Any) -> None:
+        """Append one fact to laststep's own events; `at` is in seconds since the epoch."""
         if self.folder is None:
             return
-        line = msgspec.json.encode({"time": time.time(), "kind": kind, "pid": os.getpid(), "rank": None, **fields}) + b"\n"
+        line = msgspec.json.encode({"time": at, "kind": kind, "pid": os.getpid(), "rank": None, **fields}) + b"\n"
         try:
             with _open_private(self.folder.events, os.O_APPEND) as file:
                 file.write(line)

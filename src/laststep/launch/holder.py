@@ -27,7 +27,16 @@ from laststep.records.ending import Ending, ProcessEnd, StopManner, write_ending
 
 _TAIL_BYTES = 2048  # of the output, for a client that attaches
 _INPUT_BYTES = 1024 * 1024  # typed and not yet read by the command; more is dropped
-_IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGUSR1, signal.SIGUSR2)
+_IGNORED = (
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
 
 
 class Holder:
@@ -38,6 +47,7 @@ class Holder:
         self._clock = clock
         self._selector = selectors.DefaultSelector()
         self._log = OutputLog(orders.log_path, clock)
+        self._copy = OutputLog(orders.copy_path, clock, appends=orders.copy_appends)
         self._feeds: dict[int, ClientFeed] = {}
         self._streams: dict[int, Kind] = {}
         self._pending_input = bytearray()
@@ -138,7 +148,11 @@ class Holder:
 
     def _watch_streams(self) -> None:
         spawned = self._spawned
-        kinds = {spawned.terminal: Kind.OUTPUT_TERMINAL, spawned.stdout: Kind.OUTPUT_STDOUT, spawned.stderr: Kind.OUTPUT_STDERR}
+        kinds = {
+            spawned.terminal: Kind.OUTPUT_TERMINAL,
+            spawned.stdout: Kind.OUTPUT_STDOUT,
+            spawned.stderr: Kind.OUTPUT_STDERR,
+        }
         self._streams = {fd: kind for fd, kind in kinds.items() if fd is not None}
         for fd in self._streams:
             os.set_blocking(fd, False)
@@ -164,6 +178,7 @@ class Holder:
             return False
         self._output_bytes += len(data)
         begin = self._log.add(data)
+        self._copy.add(data)
         self._tell_log_problem()
         for feed in list(self._feeds.values()):
             feed.offer_output(self._streams[fd], data, begin)
@@ -263,7 +278,12 @@ class Holder:
     def _write_holder_file(self) -> None:
         process = read_process(os.getpid())
         start_ticks = process.start_ticks if process is not None else None
-        values = {"pid": os.getpid(), "start_ticks": start_ticks, "command_pid": self._spawned.pid, "socket": self._listener.path}
+        values = {
+            "pid": os.getpid(),
+            "start_ticks": start_ticks,
+            "command_pid": self._spawned.pid,
+            "socket": self._listener.path,
+        }
         write_json(self._orders.holder_path, values)
 
 

@@ -20,6 +20,8 @@ class Orders:
     columns: int = 80
     grace_seconds: float = 30.0
     log_path: str | None = None
+    copy_path: str | None = None  # where the text of the command redirects its output to
+    copy_appends: bool = False
     socket_path: str | None = None
     beats_dir: str | None = None
     events_dir: str | None = None

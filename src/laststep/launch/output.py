@@ -21,8 +21,9 @@ _RETRY_SECONDS = 5.0
 class OutputLog:
     """A file that takes the output as long as it can, and says what it could not take."""
 
-    def __init__(self, path: str | None, clock: Clock) -> None:
+    def __init__(self, path: str | None, clock: Clock, *, appends: bool = True) -> None:
         self._path = path
+        self._flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | (0 if appends else os.O_TRUNC)
         self._clock = clock
         self._fd: int | None = None
         self._retry_at = 0.0
@@ -57,7 +58,7 @@ class OutputLog:
     def _write(self, data: bytes) -> None:
         if self._fd is None:
             assert self._path is not None  # noqa: S101  # checked by the caller
-            self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            self._fd = os.open(self._path, self._flags, 0o600)
             self.length = os.fstat(self._fd).st_size
         rest = memoryview(data)
         while rest:

@@ -67,14 +67,22 @@ def spawn(orders: Orders) -> Spawned:
         number = int(failure)
         raise OSError(number, os.strerror(number), orders.argv[0])
     _release_stdin()
-    return Spawned(pid=pid, terminal=ends.terminal, slave=ends.slave, stdout=ends.pipes.get(_STDOUT), stderr=ends.pipes.get(_STDERR))
+    return Spawned(
+        pid=pid,
+        terminal=ends.terminal,
+        slave=ends.slave,
+        stdout=ends.pipes.get(_STDOUT),
+        stderr=ends.pipes.get(_STDERR),
+    )
 
 
 def prepare_terminal(fd: int, rows: int, columns: int) -> None:
     """Set the size, and leave the line ends to the user's own terminal, so that the log holds what the command wrote."""
     attributes = termios.tcgetattr(fd)
     attributes[1] &= ~termios.OPOST
-    attributes[0] |= getattr(termios, "IUTF8", 0x4000)  # erasing takes whole characters; the name is missing before 3.14
+    attributes[0] |= getattr(
+        termios, "IUTF8", 0x4000
+    )  # erasing takes whole characters; the name is missing before 3.14
     termios.tcsetattr(fd, termios.TCSANOW, attributes)
     set_window(fd, rows, columns)
 

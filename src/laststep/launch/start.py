@@ -1,11 +1,13 @@
 """How does a holder come to life?"""
 
+import contextlib
 import os
 import socket
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import laststep
 from laststep.launch.messages import make_pair
@@ -16,12 +18,21 @@ from laststep.launch.orders import Orders, write_orders
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from laststep.launch.holder import main; main()"
 
 
+_LEAVES_SECONDS = 10.0
+
+
 @dataclass(frozen=True, slots=True)
 class StartedHolder:
     """A holder of our own, and the line to it."""
 
     process: "subprocess.Popen[bytes]"
     connection: socket.socket
+
+    def let_go(self) -> None:
+        """Close the line, upon which the holder leaves, and see that it has."""
+        self.connection.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(_LEAVES_SECONDS)
 
 
 def start_holder(orders: Orders, *, log_path: Path | None) -> StartedHolder:
@@ -39,13 +50,31 @@ def start_holder(orders: Orders, *, log_path: Path | None) -> StartedHolder:
 
 def _start(orders: Orders, log_path: Path | None, socket_fd: int, orders_fd: int) -> "subprocess.Popen[bytes]":
     root = Path(laststep.__file__).resolve().parent.parent
-    words = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(root), "laststep-holder", orders.run_id, str(socket_fd), str(orders_fd)]
+    words = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        _PROGRAM,
+        str(root),
+        "laststep-holder",
+        orders.run_id,
+        str(socket_fd),
+        str(orders_fd),
+    ]
     stdin = subprocess.DEVNULL if 0 in orders.terminal_fds else None
     with _open_log(log_path) as log:
-        return subprocess.Popen(words, stdin=stdin, stdout=subprocess.DEVNULL, stderr=log, pass_fds=(socket_fd, orders_fd), start_new_session=True)
+        return subprocess.Popen(
+            words,
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            pass_fds=(socket_fd, orders_fd),
+            start_new_session=True,
+        )
 
 
-def _open_log(path: Path | None):  # type: ignore[no-untyped-def]  # any file that subprocess takes
+def _open_log(path: Path | None) -> BinaryIO:
     try:
         return (path or Path(os.devnull)).open("ab")
     except OSError:

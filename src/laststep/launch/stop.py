@@ -8,10 +8,17 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 
+from laststep.host.clock import Clock
 from laststep.host.processes import Process, find_descendants, read_environment, read_words, send_signal
 from laststep_guard import wire
 
-_HELPER_MARKS = ("multiprocessing.spawn", "multiprocessing.forkserver", "multiprocessing.resource_tracker", "--multiprocessing-fork")
+_ORPHANS_SECONDS = 10.0
+_HELPER_MARKS = (
+    "multiprocessing.spawn",
+    "multiprocessing.forkserver",
+    "multiprocessing.resource_tracker",
+    "--multiprocessing-fork",
+)
 
 
 def find_ranks(holder_pid: int, beats_dir: str | None) -> list[int]:
@@ -54,6 +61,14 @@ def end_descendants(holder_pid: int, signal_number: int) -> int:
     if signal_number != signal.SIGKILL:
         send_signal(pids, signal.SIGCONT)  # a stopped process cannot act on a signal
     return len(pids)
+
+
+def end_orphans(clock: Clock) -> None:
+    """End what a killed holder left behind: as its subreaper we have inherited it."""
+    until = clock.monotonic() + _ORPHANS_SECONDS
+    while any(not process.is_zombie for process in find_descendants(os.getpid())) and clock.monotonic() < until:
+        end_descendants(os.getpid(), signal.SIGKILL)
+        clock.sleep(0.05)
 
 
 def _leave_out_helpers(processes: Sequence[Process]) -> list[Process]:

@@ -31,7 +31,13 @@ def look_at_streams() -> Streams:
     if _STDOUT in terminals and os.isatty(_STDIN):
         terminals.insert(0, _STDIN)
     rows, columns = read_window(screen) if screen is not None else (24, 80)
-    return Streams(terminal_fds=tuple(terminals), screen=screen, shares_output=_is_same_file(_STDOUT, _STDERR), rows=rows, columns=columns)
+    return Streams(
+        terminal_fds=tuple(terminals),
+        screen=screen,
+        shares_output=_is_same_file(_STDOUT, _STDERR),
+        rows=rows,
+        columns=columns,
+    )
 
 
 def secure_standard_streams() -> None:
@@ -47,7 +53,9 @@ def list_ignored_signals() -> tuple[int, ...]:
     """List the signals that were switched off for us, as `nohup` and background jobs of scripts do."""
     # Python itself ignores these two at its start, so what we inherited cannot be known.
     own = {signal.SIGPIPE, signal.SIGXFSZ}
-    return tuple(int(number) for number in sorted(signal.valid_signals() - own) if signal.getsignal(number) is signal.SIG_IGN)
+    return tuple(
+        int(number) for number in sorted(signal.valid_signals() - own) if signal.getsignal(number) is signal.SIG_IGN
+    )
 
 
 def _is_same_file(first: int, second: int) -> bool:

@@ -7,8 +7,10 @@ background the terminal is somebody else's, and it is left alone.
 import contextlib
 import fcntl
 import os
+import signal
 import struct
 import termios
+from typing import Any
 
 
 class Terminal:
@@ -16,7 +18,7 @@ class Terminal:
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
-        self._saved: list[object] | None = None
+        self._saved: list[Any] | None = None
 
     @property
     def is_taken(self) -> bool:
@@ -39,14 +41,26 @@ class Terminal:
             termios.tcsetattr(self._fd, termios.TCSADRAIN, _let_keys_through(list(saved)))
             self._saved = saved
 
+    def pause(self) -> None:
+        """Give the terminal back, pause this process as Ctrl-Z would, and go on when we are continued."""
+        self.give_back()
+        pause_ourselves()
+
     def give_back(self) -> None:
         """Restore the terminal, unless it is somebody else's now: then it has their settings."""
         if self._saved is None:
             return
         if self.is_ours():
             with contextlib.suppress(termios.error):
-                termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)  # type: ignore[arg-type]  # as tcgetattr gave it
+                termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)
         self._saved = None
+
+
+def pause_ourselves() -> None:
+    """Pause this process as Ctrl-Z would have without our handler; returns when it is continued."""
+    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTSTP)
+    signal.signal(signal.SIGTSTP, handler)
 
 
 def read_window(fd: int) -> tuple[int, int]:
@@ -58,15 +72,11 @@ def read_window(fd: int) -> tuple[int, int]:
     return (rows, columns) if rows and columns else (24, 80)
 
 
-def _let_keys_through(attributes: list[object]) -> list[object]:
-    input_flags, local_flags, characters = attributes[0], attributes[3], attributes[6]
-    assert isinstance(input_flags, int)  # noqa: S101  # for the type checker; this is termios' own list
-    assert isinstance(local_flags, int)  # noqa: S101  # the same
-    assert isinstance(characters, list)  # noqa: S101  # the same
+def _let_keys_through(attributes: list[Any]) -> list[Any]:
     # Output processing stays: the command's terminal leaves line ends alone, so ours completes them, also for our own lines.
-    attributes[0] = input_flags & ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.ISTRIP)
-    attributes[3] = local_flags & ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
-    characters = list(characters)
+    attributes[0] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.ISTRIP)
+    attributes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
+    characters = list(attributes[6])
     characters[termios.VMIN], characters[termios.VTIME] = 1, 0
     attributes[6] = characters
     return attributes

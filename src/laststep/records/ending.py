@@ -58,7 +58,9 @@ def read_ending(values: Mapping[str, Any]) -> Ending:
         command=ProcessEnd(**values["command"]),
         started_at=values["started_at"],
         sweep_began_at=values["sweep_began_at"],
-        stop_requests=tuple(StopRequest(StopManner(request["manner"]), request["at"]) for request in values["stop_requests"]),
+        stop_requests=tuple(
+            StopRequest(StopManner(request["manner"]), request["at"]) for request in values["stop_requests"]
+        ),
         reaped=tuple(ProcessEnd(**end) for end in values["reaped"]),
         swept=values["swept"],
         output_bytes=values["output_bytes"],

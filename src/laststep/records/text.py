@@ -21,7 +21,10 @@ class Text:
 
     def fill(self, **values: object) -> "Text":
         """Put values into the places; a value that is a Text itself is put in language by language."""
-        return Text(en=self.en.format(**_spoken(values, Language.ENGLISH)), zh=self.zh.format(**_spoken(values, Language.CHINESE)))
+        return Text(
+            en=self.en.format(**_spoken(values, Language.ENGLISH)),
+            zh=self.zh.format(**_spoken(values, Language.CHINESE)),
+        )
 
     def say(self, language: Language) -> str:
         return self.zh if language is Language.CHINESE else self.en

@@ -1,12 +1,13 @@
 """How is a run seen through that somebody else started?"""
 
+from laststep.host.clock import Clock
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_attempt_ending, read_object
 from laststep.journal.writer import Journal
 from laststep.launch.connect import HolderLine, connect
 from laststep.launch.streams import look_at_streams
-from laststep.records.event import OwnEventKind
 from laststep.records.ending import read_ending
+from laststep.records.event import OwnEventKind
 from laststep.records.report import LastReport
 from laststep.records.text import Text
 from laststep.supervisor.attempt import gather_facts
@@ -22,7 +23,7 @@ _ATTACHED = Text(
 )
 
 
-def attach(folder: RunFolder, *, console: Console) -> LastReport:
+def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
     """Show a run to its end; for one that has ended, give the report right away. Raises Left."""
     attempts = folder.attempts()
     place = attempts[-1] if attempts else None
@@ -30,7 +31,7 @@ def attach(folder: RunFolder, *, console: Console) -> LastReport:
     connection = connect(str(holder["socket"])) if holder.get("socket") else None
     ending = None
     if connection is not None:
-        Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED)
+        Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED, clock.now())
         console.say(_ATTACHED.fill(run_id=folder.run_id))
         last_word = follow(HolderLine(connection), streams=look_at_streams(), console=console)
         ending = read_ending(last_word) if last_word is not None and "command" in last_word else None

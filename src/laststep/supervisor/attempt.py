@@ -1,22 +1,19 @@
 """What happens in one launch of the command?"""
 
-import contextlib
 import os
-import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from laststep.host.processes import find_descendants
+from laststep.host.clock import Clock
 from laststep.journal.layout import AttemptFolder, RunFolder
 from laststep.journal.reader import read_events
 from laststep.journal.writer import make_attempt_folder
 from laststep.launch.connect import HolderLine
 from laststep.launch.inject import inject_guard
 from laststep.launch.orders import Orders
-from laststep.launch.start import StartedHolder, start_holder
-from laststep.launch.stop import end_descendants
+from laststep.launch.start import start_holder
+from laststep.launch.stop import end_orphans
 from laststep.launch.streams import Streams, list_ignored_signals, look_at_streams
 from laststep.launch.subreaper import become_subreaper
 from laststep.records.ending import Ending, read_ending
@@ -28,9 +25,6 @@ from laststep.supervisor.console import Console
 from laststep.supervisor.follow import follow
 from laststep.telemetry.read_beats import read_beats
 from laststep_guard.settings import Settings
-
-_HOLDER_LEAVES_SECONDS = 10.0
-_SIGKILL = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +38,19 @@ class Attempt:
     number: int
 
 
-def run_attempt(attempt: Attempt, *, console: Console) -> AttemptFacts:
+def run_attempt(attempt: Attempt, *, console: Console, clock: Clock) -> AttemptFacts:
     """Launch the command, show it to its end, and gather the facts. Raises Left when the user leaves it running."""
     become_subreaper()  # should the holder be killed, its orphans come to us, and we can end them
     streams = look_at_streams()
     place = make_attempt_folder(attempt.folder, attempt.number) if attempt.folder is not None else None
-    holder = start_holder(_give_orders(attempt, streams, place), log_path=place.holder_log if place is not None else None)
+    holder = start_holder(
+        _give_orders(attempt, streams, place), log_path=place.holder_log if place is not None else None
+    )
     last_word = follow(HolderLine(holder.connection), streams=streams, console=console)
     if last_word is None:
-        _end_orphans()
+        end_orphans(clock)
     facts = gather_facts(_read_last_word(last_word, attempt), attempt.folder, place)
-    _let_go(holder)
+    holder.let_go()
     return facts
 
 
@@ -70,8 +66,8 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
     is_kept = attempt.folder is not None and not attempt.folder.is_temporary
     settings = Settings(
         run_id=attempt.run_id,
-        beats_dir=_text(place and place.beats),
-        events_dir=_text(place and place.events),
+        beats_dir=_text(place.beats if place is not None else None),
+        events_dir=_text(place.events if place is not None else None),
         guards_off=request.guards_off,
         fixes_off=request.fixes_off,
         allow=request.allow,
@@ -81,7 +77,7 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
         program=attempt.program,
         argv=request.command.argv,
         environment=inject_guard(request.environment, settings),
-        cwd=str(request.cwd),
+        cwd=str(request.cwd / (request.command.working_directory or "")),
         ignored_signals=list_ignored_signals(),
         terminal_fds=streams.terminal_fds,
         shares_output=streams.shares_output,
@@ -89,11 +85,13 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
         columns=streams.columns,
         grace_seconds=request.grace_seconds,
         log_path=str(attempt.folder.output) if attempt.folder is not None and is_kept else None,
-        socket_path=_text(place and place.socket),
+        copy_path=_find_copy(request),
+        copy_appends=request.command.output_appends,
+        socket_path=_text(place.socket if place is not None else None),
         beats_dir=settings.beats_dir,
         events_dir=settings.events_dir,
-        ending_path=_text(place and place.ending),
-        holder_path=_text(place and place.holder),
+        ending_path=_text(place.ending if place is not None else None),
+        holder_path=_text(place.holder if place is not None else None),
         temporary_folder=str(attempt.folder.path) if attempt.folder is not None and not is_kept else None,
     )
 
@@ -104,24 +102,16 @@ def _read_last_word(last_word: dict[str, Any] | None, attempt: Attempt) -> Endin
     number = last_word.get("errno")
     if number is not None:
         name = attempt.request.command.argv[0]
-        message = f"{name} cannot be executed: {os.strerror(number)}. A script needs a first line such as #!/bin/bash; a program, this machine's kind."
-        raise CommandError(message, exit_code=ExitCode.NOT_EXECUTABLE)
+        problem = f"{name} cannot be executed: {os.strerror(number)}."
+        advice = "A script needs a first line such as #!/bin/bash; a program must be built for this machine."
+        raise CommandError(f"{problem} {advice}", exit_code=ExitCode.NOT_EXECUTABLE)
     return read_ending(last_word)
 
 
-def _let_go(holder: StartedHolder) -> None:
-    """Close the line, upon which the holder leaves, and see that it has."""
-    holder.connection.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        holder.process.wait(_HOLDER_LEAVES_SECONDS)
-
-
-def _end_orphans() -> None:
-    """End what a killed holder left behind: as its subreaper we have inherited it."""
-    until = time.monotonic() + _HOLDER_LEAVES_SECONDS
-    while any(not process.is_zombie for process in find_descendants(os.getpid())) and time.monotonic() < until:
-        end_descendants(os.getpid(), _SIGKILL)
-        time.sleep(0.05)
+def _find_copy(request: RunRequest) -> str | None:
+    """Find the file that the text of the command redirects its output to."""
+    name = request.command.output_file
+    return str(request.cwd / (request.command.working_directory or "") / name) if name is not None else None
 
 
 def _text(path: Path | None) -> str | None:

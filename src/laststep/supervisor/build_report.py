@@ -23,12 +23,28 @@ _NOT_SEEN = Text(
     en="no process of the command loaded the guard: it trained nothing, or its environment was cleared on the way",
     zh="命令中没有进程加载守护：未进行训练，或环境变量在途中被清除",
 )
-_SWEPT = Text(en="{count} process(es) outlived the command and were ended", zh="{count} 个进程在命令结束后仍存活，已被结束")
-_SEGMENTS = Text(en="{count} segment(s) of shared memory left by killed workers were removed", zh="已清理被杀进程遗留的 {count} 段共享内存")
-_DROPPED = Text(en="{count:,} bytes of output are missing in output.log: it could not be written", zh="output.log 缺少 {count:,} 字节：当时无法写入")
+_SWEPT = Text(
+    en="{count} process(es) outlived the command and were ended", zh="{count} 个进程在命令结束后仍存活，已被结束"
+)
+_SEGMENTS = Text(
+    en="{count} segment(s) of shared memory left by killed workers were removed",
+    zh="已清理被杀进程遗留的 {count} 段共享内存",
+)
+_DROPPED = Text(
+    en="{count:,} bytes of output are missing in output.log: it could not be written",
+    zh="output.log 缺少 {count:,} 字节：当时无法写入",
+)
 
 
-def build_report(judgement: Judgement, facts: AttemptFacts, *, argv: Sequence[str], folder: RunFolder | None, run_id: str, attempts: int) -> LastReport:
+def build_report(
+    judgement: Judgement,
+    facts: AttemptFacts,
+    *,
+    argv: Sequence[str],
+    folder: RunFolder | None,
+    run_id: str,
+    attempts: int,
+) -> LastReport:
     """Tell what happened."""
     steps, target = _count_steps(facts)
     ending = facts.ending
@@ -59,8 +75,15 @@ def _count_steps(facts: AttemptFacts) -> tuple[int | None, int | None]:
 
 
 def _list_checkpoints(events: Sequence[Event]) -> tuple[SavedCheckpoint, ...]:
-    saved = {str(event.fields.get("path")): int(event.fields.get("step") or 0) for event in events if event.kind == wire.EventKind.CHECKPOINT_SAVED}
-    return tuple(SavedCheckpoint(path, step, Path(path).is_dir()) for path, step in sorted(saved.items(), key=lambda item: item[1]))
+    saved = {
+        str(event.fields.get("path")): int(event.fields.get("step") or 0)
+        for event in events
+        if event.kind == wire.EventKind.CHECKPOINT_SAVED
+    }
+    return tuple(
+        SavedCheckpoint(path, step, Path(path).is_dir())
+        for path, step in sorted(saved.items(), key=lambda item: item[1])
+    )
 
 
 def _find_why_unwatched(facts: AttemptFacts, argv: Sequence[str], folder: RunFolder | None) -> Text | None:

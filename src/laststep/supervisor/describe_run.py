@@ -1,7 +1,6 @@
 """What is written down about a run before it starts?"""
 
 import os
-import re
 import socket
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,20 +8,19 @@ from typing import Any
 
 import laststep
 from laststep.journal.redact import redact_argv, redact_environment
+from laststep.planning.name_run import output_folder
 from laststep.records.request import RunRequest
 
-_MODEL_OPTIONS = ("--model", "--model_name_or_path", "--model-name-or-path", "--model_id_or_path")
-_OUTPUT_OPTIONS = ("--output_dir", "--output-dir", "--output_path")
 _VERSION_OPTIONS = ("--add_version", "--add-version")
 
 
 def describe_run(request: RunRequest, *, run_id: str, started_at: float) -> dict[str, Any]:
     """Describe a run, without its secrets."""
     argv = request.command.argv
-    output_dir = find_output_dir(argv, request.cwd)
+    output_dir = find_output_dir(request)
     return {
         "run_id": run_id,
-        "laststep": getattr(laststep, "__version__", None),
+        "laststep": laststep.__version__,
         "command": redact_argv(argv),
         "environment": redact_environment(dict(request.environment)),
         "cwd": str(request.cwd),
@@ -37,26 +35,20 @@ def describe_run(request: RunRequest, *, run_id: str, started_at: float) -> dict
     }
 
 
-def find_model_name(argv: Sequence[str]) -> str:
-    """Find a short name for what is trained: the model's, else the program's."""
-    model = find_option(argv, _MODEL_OPTIONS)
-    name = model.rstrip("/") if model else argv[0]
-    return re.split(r"[/\\]", name)[-1]
-
-
-def find_output_dir(argv: Sequence[str], cwd: Path) -> Path | None:
+def find_output_dir(request: RunRequest) -> Path | None:
     """Find the folder that the training writes to, as far as the command tells."""
-    folder = find_option(argv, _OUTPUT_OPTIONS)
-    return Path(os.path.normpath(cwd / folder)) if folder else None
+    folder = output_folder(request.command)
+    start = request.cwd / (request.command.working_directory or "")
+    return Path(os.path.normpath(start / folder)) if folder else None
 
 
 def adds_version(argv: Sequence[str]) -> bool:
     """Tell whether ms-swift gives each launch a folder of its own inside the output folder."""
     is_swift = any(Path(word).name == "swift" for word in argv[:4])
-    return is_swift and (find_option(argv, _VERSION_OPTIONS) or "true").lower() not in ("false", "0", "no")
+    return is_swift and (_find_option(argv, _VERSION_OPTIONS) or "true").lower() not in ("false", "0", "no")
 
 
-def find_option(argv: Sequence[str], names: Sequence[str]) -> str | None:
+def _find_option(argv: Sequence[str], names: Sequence[str]) -> str | None:
     """Find the last value of an option, written with a blank or an equals sign."""
     value = None
     for position, word in enumerate(argv):

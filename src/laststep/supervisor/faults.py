@@ -44,8 +44,12 @@ def _workers_died(group: _Group, everything: _Group) -> Fault:
     summary = words.fill(count=len(group), how=how, rebuilt=len(rebuilt), resent=resent, pause=max(pauses))
     notes = sorted({str(event.fields["note"]) for event in rebuilt if event.fields.get("note")})
     if notes:
-        summary = Text(en="{first}. Not kept: {notes}", zh="{first}。未能保留：{notes}").fill(first=summary, notes="; ".join(notes))
-    return _fault(group, summary, codes=codes, rebuilt=len(rebuilt), resent=resent, longest_pause_seconds=max(pauses), notes=notes)
+        summary = Text(en="{first}. Not kept: {notes}", zh="{first}。未能保留：{notes}").fill(
+            first=summary, notes="; ".join(notes)
+        )
+    return _fault(
+        group, summary, codes=codes, rebuilt=len(rebuilt), resent=resent, longest_pause_seconds=max(pauses), notes=notes
+    )
 
 
 def _loader_gave_up(group: _Group, _everything: _Group) -> Fault:
@@ -76,7 +80,13 @@ def _loader_resized(group: _Group, everything: _Group) -> Fault:
         processes=values.get("processes"),
         last=last.fields.get("in_flight"),
     )
-    return _fault(group, summary, grew=len(moves) - len(group), least_in_flight=values.get("in_flight"), last_in_flight=last.fields.get("in_flight"))
+    return _fault(
+        group,
+        summary,
+        grew=len(moves) - len(group),
+        least_in_flight=values.get("in_flight"),
+        last_in_flight=last.fields.get("in_flight"),
+    )
 
 
 def _batch_does_not_fit(group: _Group, _everything: _Group) -> Fault:
@@ -87,7 +97,11 @@ def _batch_does_not_fit(group: _Group, _everything: _Group) -> Fault:
     worst = max(group, key=lambda event: event.fields.get("needed_bytes") or 0)
     values = worst.fields
     needed, free, total = (format_bytes(values.get(name)) for name in ("needed_bytes", "free_bytes", "limit_bytes"))
-    return _fault(group, words.fill(needed=needed, limit=values.get("limit"), free=free, total=total, rows=_name_rows([worst])), rows=_all_rows(group))
+    return _fault(
+        group,
+        words.fill(needed=needed, limit=values.get("limit"), free=free, total=total, rows=_name_rows([worst])),
+        rows=_all_rows(group),
+    )
 
 
 def _loss_detached(group: _Group, _everything: _Group) -> Fault:
@@ -96,7 +110,9 @@ def _loss_detached(group: _Group, _everything: _Group) -> Fault:
         en="the loss of {count} micro-batch(es) reached no trainable parameter; {done}. Rows: {rows}",
         zh="{count} 个微批次的损失未连到任何可训练参数；{done}。数据行：{rows}",
     )
-    kept = Text(en="tied to the model's output, so that all ranks stay together", zh="已接到模型输出上，使各 rank 保持同步")
+    kept = Text(
+        en="tied to the model's output, so that all ranks stay together", zh="已接到模型输出上，使各 rank 保持同步"
+    )
     only_named = Text(en="nothing was changed", zh="未做改动")
     summary = words.fill(count=len(group), done=kept if tied else only_named, rows=_name_rows(group))
     return _fault(group, summary, tied=tied, rows=_all_rows(group))
@@ -120,9 +136,14 @@ def _loss_summed(group: _Group, _everything: _Group) -> Fault:
 
 def _rank_failed(group: _Group, _everything: _Group) -> Fault:
     first = group[0]
-    words = Text(en="rank {rank} failed at step {step}: {error}: {message}", zh="rank {rank} 在第 {step} 步失败：{error}：{message}")
+    words = Text(
+        en="rank {rank} failed at step {step}: {error}: {message}",
+        zh="rank {rank} 在第 {step} 步失败：{error}：{message}",
+    )
     message = str(first.fields.get("message") or "").partition("\n")[0][:200]
-    summary = words.fill(rank=first.rank, step=first.fields.get("step"), error=first.fields.get("error"), message=message)
+    summary = words.fill(
+        rank=first.rank, step=first.fields.get("step"), error=first.fields.get("error"), message=message
+    )
     return _fault(group, summary, ranks=sorted({event.rank for event in group if event.rank is not None}))
 
 

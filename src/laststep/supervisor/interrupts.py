@@ -4,19 +4,18 @@ SIGINT and SIGTERM: stop the run well, the second time at once. SIGHUP and SIGQU
 SIGTSTP and SIGCONT: laststep itself pauses and comes back; the training does not notice.
 """
 
-import os
 import signal
 from collections.abc import Callable
 from types import FrameType, TracebackType
 
 from laststep.launch.connect import HolderLine
-from laststep.launch.terminal import Terminal, read_window
+from laststep.launch.terminal import Terminal, pause_ourselves, read_window
 from laststep.records.ending import StopManner
 
 _Handler = Callable[[int, FrameType | None], None]
 
 
-class Left(BaseException):  # noqa: N818  # not an error, and like KeyboardInterrupt it must pass through `except Exception`
+class Left(BaseException):  # not an error, and like KeyboardInterrupt it must pass through `except Exception`
     """The user, or the closing terminal, told laststep to leave the run alone."""
 
     def __init__(self, signal_number: int) -> None:
@@ -43,7 +42,9 @@ class Interrupts:
         self._before[signal.SIGTTIN] = signal.signal(signal.SIGTTIN, signal.SIG_IGN)
         return self
 
-    def __exit__(self, _type: type[BaseException] | None, _value: BaseException | None, _traceback: TracebackType | None) -> None:
+    def __exit__(
+        self, _type: type[BaseException] | None, _value: BaseException | None, _traceback: TracebackType | None
+    ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]  # as signal.signal gave it
 
@@ -65,13 +66,12 @@ class Interrupts:
     def _leave(self, number: int, _frame: FrameType | None) -> None:
         raise Left(number)
 
-    def _pause(self, number: int, _frame: FrameType | None) -> None:
+    def _pause(self, number: int, frame: FrameType | None) -> None:
         if self._terminal is not None:
-            self._terminal.give_back()
-        handler = signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-        # Here we have been continued.
-        signal.signal(number, handler)
+            self._terminal.pause()
+        else:
+            pause_ourselves()
+        self._look_again(number, frame)
 
     def _look_again(self, _number: int, _frame: FrameType | None) -> None:
         if self._terminal is not None:

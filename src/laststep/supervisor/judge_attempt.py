@@ -36,7 +36,9 @@ def judge_attempt(facts: AttemptFacts) -> Judgement:
     if facts.ending.command.code == 0:
         return _judge_success(facts)
     if failure is not None:
-        return Judgement(Outcome.FAILED, normalise(failure.end.code), rank=failure.rank, signal=_signal_of(failure.end.code))
+        return Judgement(
+            Outcome.FAILED, normalise(failure.end.code), rank=failure.rank, signal=_signal_of(failure.end.code)
+        )
     code = facts.ending.command.code
     outcome = Outcome.FAILED if is_trainer_seen(facts) or code < 0 else Outcome.COMMAND_ENDED
     return Judgement(outcome, normalise(code), signal=_signal_of(code))
@@ -72,7 +74,9 @@ def _judge_stopped(facts: AttemptFacts, ending: Ending) -> Judgement:
 def _all_got_there(facts: AttemptFacts) -> bool:
     """Tell whether every rank that ever attached reached the target step, or stopped by a rule of its trainer."""
     training = [beat for beat in facts.beats if wire.Flag.TRAINER_SEEN in beat.flags]
-    ranks = {event.rank for event in facts.events if event.kind == wire.EventKind.TRAIN_BEGAN and event.rank is not None}
+    ranks = {
+        event.rank for event in facts.events if event.kind == wire.EventKind.TRAIN_BEGAN and event.rank is not None
+    }
     if facts.beats:
         return all(_got_there(beat) for beat in training) and ranks <= {beat.rank for beat in training}
     return _got_there_by_events(facts.events, ranks)
@@ -108,7 +112,8 @@ def _list_failures(facts: AttemptFacts, ending: Ending) -> list[_Failure]:
     """List the ranks that failed by themselves: not those that we ended, nor those that ended with 0."""
     rank_of_pid = _find_rank_pids(facts)
     ended_by_us_from = min(
-        [request.at for request in ending.stop_requests] + ([ending.sweep_began_at] if ending.sweep_began_at is not None else []),
+        [request.at for request in ending.stop_requests]
+        + ([ending.sweep_began_at] if ending.sweep_began_at is not None else []),
         default=float("inf"),
     )
     ends: dict[int, ProcessEnd] = {}

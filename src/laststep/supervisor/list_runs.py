@@ -65,7 +65,9 @@ def find_run(name: str, home: Path) -> RunFolder:
         raise RunNotFoundError(f"There is no run in {runs_folder(home)} yet. Start one with: laststep run -- COMMAND")
     if name == "last":
         return runs[0].folder
-    found = [run.folder for run in runs if run.folder.run_id == name] or [run.folder for run in runs if _begins_with(run.folder, name)]
+    found = [run.folder for run in runs if run.folder.run_id == name] or [
+        run.folder for run in runs if _begins_with(run.folder, name)
+    ]
     if len(found) == 1:
         return found[0]
     known = ", ".join(folder.run_id for folder in (found or [run.folder for run in runs])[:5])

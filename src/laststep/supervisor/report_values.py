@@ -16,13 +16,18 @@ def list_report_values(report: LastReport, language: Language = Language.ENGLISH
         "steps": report.steps,
         "target_steps": report.target_steps,
         "attempts": report.attempts,
-        "faults": [{"kind": fault.kind, "count": fault.count, "summary": fault.summary.say(language), **fault.details} for fault in report.faults],
+        "faults": [
+            {"kind": fault.kind, "count": fault.count, "summary": fault.summary.say(language), **fault.details}
+            for fault in report.faults
+        ],
         "checkpoints": [asdict(checkpoint) for checkpoint in report.checkpoints],
         "failed_rank": judgement.rank,
         "signal": judgement.signal,
         "seconds": round(report.seconds, 3),
         "run_id": report.run_id,
         "run_folder": report.run_folder,
-        "watched_from_outside_only": report.unwatched_because.say(language) if report.unwatched_because is not None else None,
+        "watched_from_outside_only": report.unwatched_because.say(language)
+        if report.unwatched_because is not None
+        else None,
         "notes": [note.say(language) for note in report.notes],
     }

@@ -20,13 +20,12 @@ _BESIDE = Text(
 
 def warn_of_same_output(request: RunRequest, ours: RunFolder | None, console: Console) -> None:
     """Name the living run that uses the same output folder."""
-    argv = request.command.argv
-    output_dir = find_output_dir(argv, request.cwd)
+    output_dir = find_output_dir(request)
     if output_dir is None:
         return
     for run in list_runs(request.home):
         is_other = ours is None or run.folder.path != ours.path
         if is_other and run.output_dir == str(output_dir) and run.state == "running":
-            words = _BESIDE if adds_version(argv) else _SHARED
+            words = _BESIDE if adds_version(request.command.argv) else _SHARED
             console.say(words.fill(other=run.folder.run_id, folder=output_dir))
             return

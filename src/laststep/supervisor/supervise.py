@@ -7,6 +7,7 @@ from laststep.host.clock import Clock
 from laststep.journal.layout import RunFolder, new_run_id
 from laststep.journal.writer import Journal, OpenedFolder, open_run_folder
 from laststep.launch.find_program import find_program
+from laststep.planning.name_run import model_name
 from laststep.records.event import OwnEventKind
 from laststep.records.report import LastReport
 from laststep.records.request import RunRequest
@@ -14,7 +15,7 @@ from laststep.records.text import Text
 from laststep.supervisor.attempt import Attempt, run_attempt
 from laststep.supervisor.build_report import build_report
 from laststep.supervisor.console import Console
-from laststep.supervisor.describe_run import describe_run, find_model_name
+from laststep.supervisor.describe_run import describe_run
 from laststep.supervisor.judge_attempt import judge_attempt
 from laststep.supervisor.report_values import list_report_values
 from laststep.supervisor.same_output import warn_of_same_output
@@ -32,17 +33,19 @@ _BEGUN_WITHOUT_FOLDER = Text(
 def supervise(request: RunRequest, *, console: Console, clock: Clock) -> LastReport:
     """Run a command to its end. Raises CommandError when it cannot be started, Left when the user leaves it running."""
     program = find_program(request.command.argv[0], request.environment, request.cwd)
-    opened = open_run_folder(request.home, model=find_model_name(request.command.argv), started_at=clock.now())
+    opened = open_run_folder(request.home, model=model_name(request.command), started_at=clock.now())
     run_id = opened.folder.run_id if opened.folder is not None else new_run_id()
     journal = Journal(opened.folder)
     journal.write_run(describe_run(request, run_id=run_id, started_at=clock.now()))
     warn_of_same_output(request, opened.folder, console)
     _say_begun(console, opened, run_id)
 
-    journal.add_event(OwnEventKind.ATTEMPT_STARTED, attempt=1)
-    facts = run_attempt(Attempt(request=request, program=program, folder=opened.folder, run_id=run_id, number=1), console=console)
+    journal.add_event(OwnEventKind.ATTEMPT_STARTED, clock.now(), attempt=1)
+    attempt = Attempt(request=request, program=program, folder=opened.folder, run_id=run_id, number=1)
+    facts = run_attempt(attempt, console=console, clock=clock)
     judgement = judge_attempt(facts)
-    journal.add_event(OwnEventKind.ATTEMPT_ENDED, attempt=1, outcome=judgement.outcome.value, exit_code=judgement.exit_code)
+    ended = {"outcome": judgement.outcome.value, "exit_code": judgement.exit_code}
+    journal.add_event(OwnEventKind.ATTEMPT_ENDED, clock.now(), attempt=1, **ended)
     report = build_report(judgement, facts, argv=request.command.argv, folder=opened.folder, run_id=run_id, attempts=1)
     _keep(journal, opened.folder, report)
     return report
