@@ -3,7 +3,6 @@
 Every name of the run folder stands here and nowhere else.
 """
 
-import os
 import re
 import secrets
 import time
@@ -82,7 +81,7 @@ class RunFolder:
     def attempts(self) -> list[AttemptFolder]:
         """List the attempts there are, oldest first."""
         try:
-            numbers = sorted(int(name) for name in os.listdir(self.path / "attempts") if name.isdigit())
+            numbers = sorted(int(path.name) for path in (self.path / "attempts").iterdir() if path.name.isdigit())
         except OSError:
             return []
         return [self.attempt(number) for number in numbers]

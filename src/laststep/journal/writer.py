@@ -33,10 +33,8 @@ def open_run_folder(home: Path, *, model: str, started_at: float) -> OpenedFolde
     except OSError as error:
         problem = f"{runs_folder(home)}: {error.strerror or error}"
     for place in (Path("/dev/shm"), Path(tempfile.gettempdir())):  # noqa: S108  # private folders below, mode 0700
-        try:
+        with contextlib.suppress(OSError):
             return OpenedFolder(_make_folder(place / f"laststep-{os.getuid()}-{name}", is_temporary=True), problem)
-        except OSError:
-            continue
     return OpenedFolder(None, problem)
 
 

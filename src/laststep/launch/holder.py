@@ -15,10 +15,11 @@ from typing import Any
 
 from laststep.host.clock import Clock, SystemClock
 from laststep.host.processes import read_process
+from laststep.launch.clients import Clients
 from laststep.launch.listen import Listener
-from laststep.launch.messages import LARGEST_CONTENT_BYTES, Kind, Message, pack, receive
+from laststep.launch.messages import LARGEST_CONTENT_BYTES, Kind, Message, pack
 from laststep.launch.orders import Orders, read_orders
-from laststep.launch.output import ClientFeed, OutputLog
+from laststep.launch.output import OutputLog
 from laststep.launch.records_on_disk import write_json
 from laststep.launch.spawn import Spawned, set_window, spawn
 from laststep.launch.subreaper import become_subreaper
@@ -48,7 +49,7 @@ class Holder:
         self._selector = selectors.DefaultSelector()
         self._log = OutputLog(orders.log_path, clock)
         self._copy = OutputLog(orders.copy_path, clock, appends=orders.copy_appends)
-        self._feeds: dict[int, ClientFeed] = {}
+        self._clients = Clients(self._selector, self._log, self._obey)
         self._streams: dict[int, Kind] = {}
         self._pending_input = bytearray()
         self._output_bytes = 0
@@ -63,7 +64,7 @@ class Holder:
         self._listener = Listener(orders.socket_path)
         if self._listener.socket is not None:
             self._selector.register(self._listener.socket, selectors.EVENT_READ, self._on_connection)
-        self._add_client(first_client, attached=False)
+        self._clients.add(first_client)
 
     def hold(self) -> None:
         """Start the command, see it through, and leave when the last client has left."""
@@ -72,13 +73,13 @@ class Holder:
         except OSError as error:
             self._finish({"errno": error.errno})
         else:
-            self._winding = WindingDown(self._orders, clock=self._clock, tell=self._tell)
+            self._winding = WindingDown(self._orders, clock=self._clock, tell=self._clients.tell)
             self._watch_streams()
             self._write_holder_file()
             while self._ending is None:
                 self._wait(self._winding.seconds_to_next_look())
                 self._look()
-        while self._feeds:
+        while not self._clients.are_gone:
             self._wait(None)
         self._leave()
 
@@ -95,7 +96,7 @@ class Holder:
             self._end()
 
     def _reap(self) -> bool:
-        """Collect ended children; False when there is no process of the run left, which only the kernel knows for sure."""
+        """Collect ended children; False when no process of the run is left, which only the kernel knows for sure."""
         try:
             while True:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -135,9 +136,7 @@ class Holder:
     def _finish(self, ending: dict[str, Any]) -> None:
         self._ending = ending
         write_json(self._orders.ending_path, ending)
-        for feed in list(self._feeds.values()):
-            feed.offer_last(pack(Kind.ENDED, **ending))
-            self._pump(feed)
+        self._clients.finish(pack(Kind.ENDED, **ending))
 
     def _leave(self) -> None:
         self._listener.close()
@@ -180,66 +179,22 @@ class Holder:
         begin = self._log.add(data)
         self._copy.add(data)
         self._tell_log_problem()
-        for feed in list(self._feeds.values()):
-            feed.offer_output(self._streams[fd], data, begin)
-            self._pump(feed)
+        self._clients.offer_output(self._streams[fd], data, begin)
         return True
 
     def _tell_log_problem(self) -> None:
         if self._log.problem is not None and self._log.problem != self._told_log_problem:
-            self._tell(about="log_dropped", problem=self._log.problem, path=self._orders.log_path)
+            self._clients.tell(about="log_dropped", problem=self._log.problem, path=self._orders.log_path)
             self._told_log_problem = self._log.problem
-
-    def _tell(self, **values: Any) -> None:
-        for feed in list(self._feeds.values()):
-            feed.offer(pack(Kind.NOTICE, **values))
-            self._pump(feed)
-
-    # Clients.
 
     def _on_connection(self, _fd: int, _mask: int) -> None:
         connection = self._listener.accept()
-        if connection is not None:
-            self._add_client(connection, attached=True)
-
-    def _add_client(self, connection: socket.socket, *, attached: bool) -> None:
-        connection.setblocking(False)
-        feed = ClientFeed(connection, self._log)
-        self._feeds[connection.fileno()] = feed
-        self._selector.register(connection.fileno(), selectors.EVENT_READ, self._on_client)
-        feed.offer(pack(Kind.STARTED, run_id=self._orders.run_id, is_terminal=bool(self._orders.terminal_fds)))
-        if attached:
-            begin = max(0, self._log.length - _TAIL_BYTES)
-            kind = Kind.OUTPUT_TERMINAL if self._orders.terminal_fds else Kind.OUTPUT_STDOUT
-            feed.offer_output(kind, self._log.read(begin, _TAIL_BYTES), begin)
-        if self._ending is not None:
-            feed.offer_last(pack(Kind.ENDED, **self._ending))
-        self._pump(feed)
-
-    def _on_client(self, fd: int, mask: int) -> None:
-        feed = self._feeds[fd]
-        if mask & selectors.EVENT_WRITE:
-            self._pump(feed)
-        if mask & selectors.EVENT_READ and fd in self._feeds:
-            with contextlib.suppress(BlockingIOError):
-                message = receive(feed.connection)
-                if message is None:
-                    self._drop(feed)
-                else:
-                    self._obey(message)
-
-    def _pump(self, feed: ClientFeed) -> None:
-        if not feed.pump():
-            self._drop(feed)
+        if connection is None:
             return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if feed.is_waiting else 0)
-        self._selector.modify(feed.connection.fileno(), events, self._on_client)
-
-    def _drop(self, feed: ClientFeed) -> None:
-        fd = feed.connection.fileno()
-        self._selector.unregister(fd)
-        del self._feeds[fd]
-        feed.connection.close()
+        begin = max(0, self._log.length - _TAIL_BYTES)
+        tail = self._log.read(begin, _TAIL_BYTES)
+        kind = Kind.OUTPUT_TERMINAL if self._orders.terminal_fds else Kind.OUTPUT_STDOUT
+        self._clients.add(connection, [pack(kind, tail)] if tail else [])
 
     def _obey(self, message: Message) -> None:
         if message.kind is Kind.STOP and self._ending is None:

@@ -1,7 +1,7 @@
 """How does the guard get into every Python of the command?
 
-Python imports `sitecustomize` at its start, from the first folder of PYTHONPATH that has one. Ours lies alone in a folder,
-so that nothing else of laststep can shadow a library of the training.
+Python imports `sitecustomize` at its start, from the first folder of PYTHONPATH that has one. Ours lies alone in a
+folder, so that nothing else of laststep can shadow a library of the training.
 """
 
 import os

@@ -48,7 +48,7 @@ class Listener:
                 os.rmdir(self._private_folder)
 
     def _places(self, wanted_path: str | None) -> Iterator[str]:
-        """Give places to try: the run folder, whose path can be too long and whose file system can lack sockets, then short ones."""
+        """Give places to try: the run folder (too long a path? a file system without sockets?), then short ones."""
         if wanted_path is None:
             return
         if len(os.fsencode(wanted_path)) <= _LONGEST_PATH_BYTES:

@@ -1,7 +1,7 @@
 """What do the holder and its clients say to each other?
 
-One message is one datagram of a SOCK_SEQPACKET socket: the first byte is its kind, the rest its content. So a message is
-sent whole or not at all, and a signal handler may send one at any moment.
+One message is one datagram of a SOCK_SEQPACKET socket: the first byte is its kind, the rest its content. So a message
+is sent whole or not at all, and a signal handler may send one at any moment.
 """
 
 import enum
@@ -20,7 +20,6 @@ class Kind(enum.IntEnum):
     OUTPUT_TERMINAL = 1
     OUTPUT_STDOUT = 2
     OUTPUT_STDERR = 3
-    STARTED = 4
     NOTICE = 5
     ENDED = 6
     # From a client.

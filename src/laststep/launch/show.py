@@ -7,7 +7,7 @@ from laststep.launch.messages import Kind, Message
 
 
 class Showing:
-    """Writes the command's bytes to our streams, each to its own. A reader that is gone stops that stream, not the run."""
+    """Writes the command's bytes to our streams. A reader that is gone stops its stream, not the run."""
 
     def __init__(self, screen: int | None) -> None:
         self._targets: dict[Kind, int | None] = {

@@ -77,12 +77,10 @@ def spawn(orders: Orders) -> Spawned:
 
 
 def prepare_terminal(fd: int, rows: int, columns: int) -> None:
-    """Set the size, and leave the line ends to the user's own terminal, so that the log holds what the command wrote."""
+    """Set the size, and leave line ends to the user's own terminal, so that the log holds what was written."""
     attributes = termios.tcgetattr(fd)
     attributes[1] &= ~termios.OPOST
-    attributes[0] |= getattr(
-        termios, "IUTF8", 0x4000
-    )  # erasing takes whole characters; the name is missing before 3.14
+    attributes[0] |= getattr(termios, "IUTF8", 0x4000)  # erase whole characters; unnamed before 3.14
     termios.tcsetattr(fd, termios.TCSANOW, attributes)
     set_window(fd, rows, columns)
 

@@ -13,8 +13,8 @@ import laststep
 from laststep.launch.messages import make_pair
 from laststep.launch.orders import Orders, write_orders
 
-# -I and -S: nothing of the user's Python set-up runs in the holder. The folder comes last, so that nothing beside laststep
-# can shadow the standard library.
+# -I and -S: nothing of the user's Python set-up runs in the holder. The folder comes last, so that nothing beside
+# laststep can shadow the standard library.
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from laststep.launch.holder import main; main()"
 
 

@@ -22,7 +22,7 @@ _HELPER_MARKS = (
 
 
 def find_ranks(holder_pid: int, beats_dir: str | None) -> list[int]:
-    """Find the processes to ask: ranks by their beats, else by their environment, else whatever is no helper of another."""
+    """Find whom to ask: ranks by their beats, else by their environment, else whatever is no helper of another."""
     living = [process for process in find_descendants(holder_pid) if not process.is_zombie]
     by_beat = {beat.pid for beat in read_beats(beats_dir)} & {process.pid for process in living}
     if by_beat:

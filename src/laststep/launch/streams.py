@@ -23,8 +23,8 @@ class Streams:
 def look_at_streams() -> Streams:
     """Look which of our streams are terminals.
 
-    stdin becomes part of the pseudo-terminal only together with stdout: in `laststep run … | less` the keys are for less,
-    and a command that wants to read them can do so itself.
+    stdin becomes part of the pseudo-terminal only together with stdout: in `laststep run … | less` the keys are for
+    less, and a command that wants to read them can do so itself.
     """
     terminals = [fd for fd in (_STDOUT, _STDERR) if os.isatty(fd)]
     screen = terminals[0] if terminals else None

@@ -6,5 +6,5 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def become_subreaper() -> None:
-    """Make orphaned descendants come to this process instead of init. Where the kernel refuses, they go to init as before."""
+    """Make orphaned descendants come to this process; where the kernel refuses, they go to init as before."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

@@ -64,7 +64,7 @@ def pause_ourselves() -> None:
 
 
 def read_window(fd: int) -> tuple[int, int]:
-    """Read a terminal's rows and columns; 24 × 80 when it does not say."""
+    """Read a terminal's rows and columns; 24 by 80 when it does not say."""
     try:
         rows, columns, _, _ = struct.unpack("HHHH", fcntl.ioctl(fd, termios.TIOCGWINSZ, bytes(8)))
     except OSError:
@@ -73,7 +73,7 @@ def read_window(fd: int) -> tuple[int, int]:
 
 
 def _let_keys_through(attributes: list[Any]) -> list[Any]:
-    # Output processing stays: the command's terminal leaves line ends alone, so ours completes them, also for our own lines.
+    # Output processing stays: the command's terminal leaves line ends alone, so ours completes them, as for our lines.
     attributes[0] &= ~(termios.ICRNL | termios.INLCR | termios.IGNCR | termios.ISTRIP)
     attributes[3] &= ~(termios.ECHO | termios.ICANON | termios.IEXTEN)
     characters = list(attributes[6])

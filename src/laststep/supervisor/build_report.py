@@ -36,7 +36,7 @@ _DROPPED = Text(
 )
 
 
-def build_report(
+def build_report(  # noqa: PLR0913  # what happened, and whose report it is
     judgement: Judgement,
     facts: AttemptFacts,
     *,
@@ -111,5 +111,5 @@ def _list_notes(facts: AttemptFacts) -> list[Text]:
 
 def shorten_home(path: str) -> str:
     """Write a path with ~ for the home folder."""
-    home = os.path.expanduser("~")
+    home = str(Path.home())
     return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path

@@ -38,8 +38,10 @@ def _workers_died(group: _Group, everything: _Group) -> Fault:
         words = Text(en="{count} loader worker(s) died ({how})", zh="{count} 个数据加载进程死亡（{how}）")
         return _fault(group, words.fill(count=len(group), how=how), codes=codes)
     words = Text(
-        en="{count} loader worker(s) died ({how}); loader rebuilt {rebuilt} time(s), {resent} batch(es) sent again, longest pause {pause:.2f} s",
-        zh="{count} 个数据加载进程死亡（{how}）；加载器重建 {rebuilt} 次，重发 {resent} 个批次，最长停顿 {pause:.2f} 秒",
+        en="{count} loader worker(s) died ({how}); loader rebuilt {rebuilt} time(s), {resent} batch(es) sent again,"
+        " longest pause {pause:.2f} s",
+        zh="{count} 个数据加载进程死亡（{how}）；加载器重建 {rebuilt} 次，重发 {resent} 个批次，"
+        "最长停顿 {pause:.2f} 秒",
     )
     summary = words.fill(count=len(group), how=how, rebuilt=len(rebuilt), resent=resent, pause=max(pauses))
     notes = sorted({str(event.fields["note"]) for event in rebuilt if event.fields.get("note")})
@@ -66,9 +68,10 @@ def _loader_resized(group: _Group, everything: _Group) -> Fault:
     least = min(moves, key=lambda event: (event.fields.get("in_flight") or 0, event.fields.get("processes") or 0))
     last = max(moves, key=lambda event: event.time)
     words = Text(
-        en="{limit} memory was short ({free} free, a batch takes {batch}): loader cut {count} time(s), down to {in_flight} batch(es) in flight"
-        " in {processes} process(es); {last} at the end",
-        zh="{limit} 内存不足（剩余 {free}，每批 {batch}）：加载器收缩 {count} 次，最低 {in_flight} 批在途、{processes} 个进程；结束时 {last} 批",
+        en="{limit} memory was short ({free} free, a batch takes {batch}): loader cut {count} time(s), down to"
+        " {in_flight} batch(es) in flight in {processes} process(es); {last} at the end",
+        zh="{limit} 内存不足（剩余 {free}，每批 {batch}）：加载器收缩 {count} 次，"
+        "最低 {in_flight} 批在途、{processes} 个进程；结束时 {last} 批",
     )
     values = least.fields
     summary = words.fill(
@@ -91,7 +94,8 @@ def _loader_resized(group: _Group, everything: _Group) -> Fault:
 
 def _batch_does_not_fit(group: _Group, _everything: _Group) -> Fault:
     words = Text(
-        en="one batch needs {needed}, and {limit} memory leaves {free} of {total}. Rows: {rows}. Give more memory, or smaller batches",
+        en="one batch needs {needed}, and {limit} memory leaves {free} of {total}. Rows: {rows}."
+        " Give more memory, or smaller batches",
         zh="一个批次需要 {needed}，而 {limit} 内存在 {total} 中只剩 {free}。数据行：{rows}。请增加内存或减小批次",
     )
     worst = max(group, key=lambda event: event.fields.get("needed_bytes") or 0)
@@ -127,8 +131,8 @@ def _loss_summed(group: _Group, _everything: _Group) -> Fault:
         )
     else:
         words = Text(
-            en="the loss shown is {factor} times too high (and so are the gradients): it is summed over the accumulation."
-            " --allow altering corrects it",
+            en="the loss shown is {factor} times too high (and so are the gradients): it is summed over the"
+            " accumulation. --allow altering corrects it",
             zh="显示的损失高出 {factor} 倍（梯度亦然）：它按累积步求和。--allow altering 可修正",
         )
     return _fault(group, words.fill(factor=factor), factor=factor, fixed=bool(group[-1].fields.get("fixed")))

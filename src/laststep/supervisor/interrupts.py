@@ -24,7 +24,7 @@ class Left(BaseException):  # not an error, and like KeyboardInterrupt it must p
 
 
 class Interrupts:
-    """Handles signals while a run is followed. A handler only sends a message, so it also works while output is blocked."""
+    """Handles signals while a run is followed. A handler only sends a message, so it works while output is blocked."""
 
     def __init__(self, line: HolderLine, terminal: Terminal | None, screen: int | None) -> None:
         self._line = line
@@ -33,14 +33,13 @@ class Interrupts:
         self._stops = 0
         self._before: dict[int, object] = {}
 
-    def __enter__(self) -> "Interrupts":
+    def __enter__(self) -> None:
         for number, handler in self._handlers().items():
             # What was switched off for us (nohup, a background job of a script) stays so.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, handler)
         # Reading the terminal just when the shell has put us into the background shall fail, not pause us.
         self._before[signal.SIGTTIN] = signal.signal(signal.SIGTTIN, signal.SIG_IGN)
-        return self
 
     def __exit__(
         self, _type: type[BaseException] | None, _value: BaseException | None, _traceback: TracebackType | None

@@ -1,7 +1,7 @@
 """Which exit code do the facts of an attempt add up to?
 
-Exit codes lie: torchrun says 1 for a rank that was killed, `swift` says 247, and a trainer that hits the end of its data
-says 0. So what decides is how the ranks themselves ended, and whether their beats reached the target step.
+Exit codes lie: torchrun says 1 for a rank that was killed, `swift` says 247, and a trainer that hits the end of its
+data says 0. So what decides is how the ranks themselves ended, and whether their beats reached the target step.
 """
 
 import signal

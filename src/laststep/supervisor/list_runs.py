@@ -27,11 +27,11 @@ class RunState:
 def list_runs(home: Path) -> Iterator[RunState]:
     """List all runs, newest first."""
     try:
-        names = sorted(os.listdir(runs_folder(home)), reverse=True)
+        paths = sorted(runs_folder(home).iterdir(), reverse=True)
     except OSError:
         return
-    for name in names:
-        folder = RunFolder(runs_folder(home) / name)
+    for path in paths:
+        folder = RunFolder(path)
         if folder.run.exists():
             yield look_at_run(folder)
 

@@ -1,6 +1,7 @@
 """How does a command get to its last step?
 
-attempt → judge → report. Later: attempt → finished? → diagnose → choose a remedy → apply → again, around the same attempt.
+attempt → judge → report.
+Later: attempt → finished? → diagnose → choose a remedy → apply → again, around the same attempt.
 """
 
 from laststep.host.clock import Clock
@@ -25,7 +26,8 @@ _BEGUN = Text(
     zh="运行 {run_id} · 重新查看：laststep attach {run_id} · 结束：laststep stop {run_id}",
 )
 _BEGUN_WITHOUT_FOLDER = Text(
-    en="run {run_id} · no run folder could be written ({problem}): the run goes on, watched without a journal or a copy of its output",
+    en="run {run_id} · no run folder could be written ({problem}): the run goes on, watched without a journal"
+    " or a copy of its output",
     zh="运行 {run_id} · 无法写入运行目录（{problem}）：运行继续，但没有日志和输出副本",
 )
 
