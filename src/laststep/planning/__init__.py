@@ -1,0 +1,1 @@
+"""What was asked for, read from what was typed."""

@@ -1,0 +1,25 @@
+"""What can go wrong in laststep that a caller acts on?
+
+LaststepError             an error with a message for the user
+├── CommandError          the command cannot be read, found or started
+└── RunNotFoundError      no run, or more than one, goes by that name
+"""
+
+
+class LaststepError(Exception):
+    """Carries a message for the user: what was seen, then what to do."""
+
+    exit_code = 2
+
+
+class CommandError(LaststepError):
+    """The command cannot be read, found or started. Holds every problem of the input, not only the first."""
+
+    def __init__(self, *problems: str, exit_code: int = 2) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+        self.exit_code = exit_code
+
+
+class RunNotFoundError(LaststepError):
+    """No run, or more than one, goes by that name."""
