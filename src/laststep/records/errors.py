@@ -1,10 +1,9 @@
 """What can go wrong in laststep that a caller acts on?
 
-LaststepError                an error with a message for the user; exit code 2 unless said otherwise
-└── CommandError             the command cannot be read or found: nothing was started
+LaststepError             an error with a message for the user
+├── CommandError          the command cannot be read, found or started
+└── RunNotFoundError      no run, or more than one, goes by that name
 """
-
-from collections.abc import Sequence
 
 
 class LaststepError(Exception):
@@ -14,8 +13,13 @@ class LaststepError(Exception):
 
 
 class CommandError(LaststepError):
-    """The command cannot be read or found. Holds every problem of the input, not only the first."""
+    """The command cannot be read, found or started. Holds every problem of the input, not only the first."""
 
-    def __init__(self, *problems: str) -> None:
+    def __init__(self, *problems: str, exit_code: int = 2) -> None:
         super().__init__("\n".join(problems))
-        self.problems: Sequence[str] = problems
+        self.problems = problems
+        self.exit_code = exit_code
+
+
+class RunNotFoundError(LaststepError):
+    """No run, or more than one, goes by that name."""
