@@ -21,6 +21,7 @@ from laststep.planning.pasted_command import ASSIGNMENT, RESERVED, PastedText, S
 from laststep.planning.read_script import ScriptFile, open_script, script_argv
 from laststep.records.command import Command
 from laststep.records.errors import CommandError
+from laststep.records.outcome import ExitCode
 
 SHELL_SUFFIXES = (".sh", ".bash")
 NOTHING_GIVEN = "No command was given. Put it after `--`: laststep run -- swift sft --model … --dataset …"
@@ -163,8 +164,13 @@ def _checked(command: Command, cwd: Path, environment: Mapping[str, str]) -> Com
     problem = find_program_problem(command.argv[0], cwd=cwd, search_path=search_path)
     if problem is not None:
         where = "" if command.source == "the command line" else f"{command.source}: "
-        raise CommandError(f"{where}{problem}")
+        raise CommandError(f"{where}{problem}", exit_code=_shell_code(command.argv[0], cwd))
     return command
+
+
+def _shell_code(program: str, cwd: Path) -> int:
+    """Give the code a shell would: 126 for what is there and cannot be executed, 127 for what is not there."""
+    return ExitCode.NOT_EXECUTABLE if "/" in program and (cwd / program).exists() else ExitCode.NOT_FOUND
 
 
 def _search_path(ours: Mapping[str, str], environment: Mapping[str, str]) -> str:

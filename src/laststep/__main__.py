@@ -1,0 +1,6 @@
+"""What does `python -m laststep` do?"""
+
+from laststep.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""What does the user see when they type `laststep`?"""
+
+import sys
+import traceback
+
+import typer
+from click import Abort, ClickException
+
+from laststep.cli import attach, render, run, runs, stop
+from laststep.launch.streams import secure_standard_streams
+from laststep.records.errors import LaststepError
+
+_OPTIONS = {"allow_interspersed_args": False}
+
+app = typer.Typer(
+    name="laststep",
+    help="Put it in front of a training command, and the run reaches its last step: laststep run -- swift sft …",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+# Options end where the command begins, so that the command's own options stay its own.
+app.command(name="run", context_settings=_OPTIONS, epilog=run.EXAMPLES, no_args_is_help=False)(run.run)
+app.command(name="attach", epilog=attach.EXAMPLES)(attach.attach)
+app.command(name="stop", epilog=stop.EXAMPLES)(stop.stop)
+app.command(name="runs")(runs.runs)
+
+
+def main() -> None:
+    """Run laststep and leave with its exit code."""
+    secure_standard_streams()
+    sys.exit(_run_app())
+
+
+def _run_app() -> int:
+    try:
+        result = typer.main.get_command(app).main(prog_name="laststep", standalone_mode=False)
+    except ClickException as error:
+        error.show()
+        return error.exit_code
+    except (Abort, KeyboardInterrupt):
+        return 130
+    except LaststepError as error:
+        render.show_problem(str(error))
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001  # the one place where users get a message instead of a traceback
+        if "--debug" in sys.argv:
+            traceback.print_exc()
+        failure = f"{type(error).__name__}: {error}"
+        render.show_problem(f"laststep itself failed: {failure}. --debug shows where; a training it started goes on.")
+        return 1
+    return result if isinstance(result, int) else 0

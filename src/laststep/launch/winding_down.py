@@ -1,0 +1,114 @@
+"""What is due on the way from a running command to no process left?
+
+Running ─(command ended)─▶ sweeping: SIGTERM to what is left, a moment, SIGKILL until nothing is.
+Running ─(asked to stop)─▶ stopping: SIGTERM to the ranks, the grace period, then the sweep.
+Asked a second time, or to stop at once: the sweep begins with SIGKILL.
+"""
+
+import enum
+import os
+import signal
+from collections.abc import Callable
+
+from laststep.host.clock import Clock
+from laststep.host.processes import find_descendants, is_alive
+from laststep.launch.orders import Orders
+from laststep.launch.stop import ask_to_stop, end_descendants, find_ranks
+from laststep.launch.traces import Traces
+from laststep.records.ending import StopManner, StopRequest
+
+_SWEEP_SECONDS = 3.0  # from SIGTERM to SIGKILL for what outlives the command
+_LAUNCHER_SECONDS = 5.0  # for launchers to find out that their ranks have stopped
+_LOOK_SECONDS = 0.05  # between looks while something ends
+_POLL_SECONDS = 2.0  # between looks at a run that runs
+_POLL_SHARE = 0.01  # of one core at most, on machines with very many processes
+
+
+class _Stage(enum.Enum):
+    RUNNING = 1
+    STOPPING = 2  # ranks were asked
+    SWEEPING = 3  # everything gets SIGTERM
+    KILLING = 4
+
+
+class WindingDown:
+    """Ends the run's processes, step by step, as time passes."""
+
+    def __init__(self, orders: Orders, *, clock: Clock, tell: Callable[..., None]) -> None:
+        self._orders = orders
+        self._clock = clock
+        self._tell = tell
+        self._pid = os.getpid()
+        self._stage = _Stage.RUNNING
+        self._deadline = 0.0
+        self._asked: list[int] = []
+        self._next_poll = 0.0
+        self.traces = Traces(self._pid, orders.events_dir, clock.now())
+        self.requests: list[StopRequest] = []
+        self.sweep_began_at: float | None = None
+        self.swept = 0
+
+    def ask(self, manner: StopManner) -> None:
+        """Take somebody's request to stop."""
+        self.requests.append(StopRequest(manner, self._clock.now()))
+        if manner is StopManner.AT_ONCE:
+            self._tell(about="ending_at_once")
+            self._kill()
+        elif self._stage is _Stage.RUNNING:
+            self._asked = find_ranks(self._pid, self._orders.beats_dir)
+            ask_to_stop(self._asked)
+            self._enter(_Stage.STOPPING, self._orders.grace_seconds)
+            self._tell(about="stopping", processes=len(self._asked), grace_seconds=self._orders.grace_seconds)
+
+    def look(self, *, command_has_ended: bool) -> None:
+        """Do what is due now."""
+        now = self._clock.monotonic()
+        if self._stage is _Stage.RUNNING and command_has_ended:
+            self._sweep()
+        elif self._stage is _Stage.STOPPING:
+            self._look_at_ranks(now, command_has_ended=command_has_ended)
+        elif self._stage is _Stage.SWEEPING and now >= self._deadline:
+            self._kill()
+        elif self._stage is _Stage.KILLING:
+            end_descendants(self._pid, signal.SIGKILL)
+        if now >= self._next_poll:
+            self._poll(now)
+
+    def seconds_to_next_look(self) -> float:
+        if self._stage is _Stage.RUNNING:
+            return max(0.0, self._next_poll - self._clock.monotonic())
+        return _LOOK_SECONDS
+
+    def _look_at_ranks(self, now: float, *, command_has_ended: bool) -> None:
+        if now >= self._deadline:
+            self._kill()
+        elif self._asked and not any(is_alive(pid) for pid in self._asked):
+            self._asked = []
+            self._deadline = min(self._deadline, now + _LAUNCHER_SECONDS)
+        elif not self._asked and command_has_ended:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        self._begin_sweep()
+        end_descendants(self._pid, signal.SIGTERM)
+        self._enter(_Stage.SWEEPING, _SWEEP_SECONDS)
+
+    def _kill(self) -> None:
+        self._begin_sweep()
+        end_descendants(self._pid, signal.SIGKILL)
+        self._enter(_Stage.KILLING, 0)
+
+    def _begin_sweep(self) -> None:
+        if self.sweep_began_at is None:
+            self.traces.look()
+            self.swept = sum(not process.is_zombie for process in find_descendants(self._pid))
+            self.sweep_began_at = self._clock.now()
+
+    def _enter(self, stage: _Stage, seconds: float) -> None:
+        self._stage = stage
+        self._deadline = self._clock.monotonic() + seconds
+
+    def _poll(self, now: float) -> None:
+        self.traces.look()
+        cost = self._clock.monotonic() - now
+        self._next_poll = now + max(_POLL_SECONDS, cost / _POLL_SHARE)

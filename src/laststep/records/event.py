@@ -1,0 +1,26 @@
+"""What happened, and when?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A timestamped fact, written by a guard or by laststep itself."""
+
+    time: float  # seconds since the epoch
+    kind: str
+    pid: int | None = None
+    rank: int | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+class OwnEventKind:
+    """Names of the events that laststep itself writes; the guard's are in `wire.EventKind`."""
+
+    ATTEMPT_STARTED = "attempt_started"
+    ATTEMPT_ENDED = "attempt_ended"
+    STOP_REQUESTED = "stop_requested"
+    SUPERVISOR_ATTACHED = "supervisor_attached"
+    OUTPUT_DROPPED = "output_dropped"

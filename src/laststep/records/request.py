@@ -1,0 +1,22 @@
+"""What did the user ask of `laststep run`?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from laststep.records.command import Command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """A command, and how to run it."""
+
+    command: Command
+    cwd: Path
+    home: Path
+    environment: Mapping[str, str]  # what the command gets, its own assignments included
+    guards_off: tuple[str, ...] = ()
+    fixes_off: tuple[str, ...] = ()
+    allow: str = "equivalent"  # the strongest class of change applied without being asked for
+    grace_seconds: float = 30.0
+    notes: tuple[str, ...] = field(default=())

@@ -1,0 +1,46 @@
+"""How is a run seen through that somebody else started?"""
+
+from laststep.host.clock import Clock
+from laststep.journal.layout import RunFolder
+from laststep.journal.reader import read_attempt_ending, read_object
+from laststep.journal.writer import Journal
+from laststep.launch.connect import HolderLine, connect
+from laststep.launch.streams import look_at_streams
+from laststep.records.ending import read_ending
+from laststep.records.event import OwnEventKind
+from laststep.records.report import LastReport
+from laststep.records.text import Text
+from laststep.supervisor.attempt import gather_facts
+from laststep.supervisor.build_report import build_report
+from laststep.supervisor.console import Console
+from laststep.supervisor.follow import follow
+from laststep.supervisor.judge_attempt import judge_attempt
+from laststep.supervisor.report_values import list_report_values
+
+_ATTACHED = Text(
+    en="attached to run {run_id} · Ctrl-C stops it, Ctrl-\\ leaves it running",
+    zh="已连接运行 {run_id} · Ctrl-C 停止运行，Ctrl-\\ 离开并保持运行",
+)
+
+
+def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
+    """Show a run to its end; for one that has ended, give the report right away. Raises Left."""
+    attempts = folder.attempts()
+    place = attempts[-1] if attempts else None
+    holder = read_object(place.holder) if place is not None else {}
+    connection = connect(str(holder["socket"])) if holder.get("socket") else None
+    ending = None
+    if connection is not None:
+        Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED, clock.now())
+        console.say(_ATTACHED.fill(run_id=folder.run_id))
+        last_word = follow(HolderLine(connection), streams=look_at_streams(), console=console)
+        ending = read_ending(last_word) if last_word is not None and "command" in last_word else None
+        connection.close()
+    if ending is None and place is not None:
+        ending = read_attempt_ending(place)
+    facts = gather_facts(ending, folder, place)
+    judgement = judge_attempt(facts)
+    argv = tuple(read_object(folder.run).get("command", ()))
+    report = build_report(judgement, facts, argv=argv, folder=folder, run_id=folder.run_id, attempts=len(attempts))
+    Journal(folder).write_report(list_report_values(report))
+    return report

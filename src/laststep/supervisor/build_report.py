@@ -1,0 +1,115 @@
+"""What does the last report say about a run?"""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from laststep.journal.layout import RunFolder
+from laststep.launch.inject import find_switch_off
+from laststep.records.event import Event
+from laststep.records.facts import AttemptFacts
+from laststep.records.outcome import Judgement
+from laststep.records.report import LastReport, SavedCheckpoint
+from laststep.records.text import Text
+from laststep.supervisor.faults import list_faults
+from laststep_guard import wire
+
+_SWITCHED_OFF = Text(
+    en="python {option} in the command keeps the guard out; leave that option away to have workers and losses guarded",
+    zh="命令中的 python {option} 使守护无法加载；去掉该选项即可守护数据加载和损失",
+)
+_NOWHERE = Text(en="no folder could be written for the guard's signs of life", zh="没有可写的文件夹供守护记录")
+_NOT_SEEN = Text(
+    en="no process of the command loaded the guard: it trained nothing, or its environment was cleared on the way",
+    zh="命令中没有进程加载守护：未进行训练，或环境变量在途中被清除",
+)
+_SWEPT = Text(
+    en="{count} process(es) outlived the command and were ended", zh="{count} 个进程在命令结束后仍存活，已被结束"
+)
+_SEGMENTS = Text(
+    en="{count} segment(s) of shared memory left by killed workers were removed",
+    zh="已清理被杀进程遗留的 {count} 段共享内存",
+)
+_DROPPED = Text(
+    en="{count:,} bytes of output are missing in output.log: it could not be written",
+    zh="output.log 缺少 {count:,} 字节：当时无法写入",
+)
+
+
+def build_report(  # noqa: PLR0913  # what happened, and whose report it is
+    judgement: Judgement,
+    facts: AttemptFacts,
+    *,
+    argv: Sequence[str],
+    folder: RunFolder | None,
+    run_id: str,
+    attempts: int,
+) -> LastReport:
+    """Tell what happened."""
+    steps, target = _count_steps(facts)
+    ending = facts.ending
+    return LastReport(
+        judgement=judgement,
+        steps=steps,
+        target_steps=target,
+        attempts=attempts,
+        seconds=ending.command.at - ending.started_at if ending is not None else 0.0,
+        faults=list_faults(facts.events),
+        checkpoints=_list_checkpoints(facts.events),
+        run_id=run_id,
+        run_folder=str(folder.path) if folder is not None and not folder.is_temporary else None,
+        unwatched_because=_find_why_unwatched(facts, argv, folder),
+        notes=tuple(_list_notes(facts)),
+    )
+
+
+def _count_steps(facts: AttemptFacts) -> tuple[int | None, int | None]:
+    """Count the steps that all ranks have made, from beats, or from events where no beat could be written."""
+    training = [beat for beat in facts.beats if wire.Flag.TRAINER_SEEN in beat.flags]
+    if training:
+        return min(beat.step for beat in training), max(beat.target_step for beat in training) or None
+    told = [event for event in facts.events if event.kind in (wire.EventKind.TRAIN_BEGAN, wire.EventKind.TRAIN_ENDED)]
+    if told:
+        return told[-1].fields.get("step"), told[-1].fields.get("target_step")
+    return None, None
+
+
+def _list_checkpoints(events: Sequence[Event]) -> tuple[SavedCheckpoint, ...]:
+    saved = {
+        str(event.fields.get("path")): int(event.fields.get("step") or 0)
+        for event in events
+        if event.kind == wire.EventKind.CHECKPOINT_SAVED
+    }
+    return tuple(
+        SavedCheckpoint(path, step, Path(path).is_dir())
+        for path, step in sorted(saved.items(), key=lambda item: item[1])
+    )
+
+
+def _find_why_unwatched(facts: AttemptFacts, argv: Sequence[str], folder: RunFolder | None) -> Text | None:
+    if facts.beats or any(event.kind == wire.EventKind.ATTACHED for event in facts.events):
+        return None
+    option = find_switch_off(argv)
+    if option is not None:
+        return _SWITCHED_OFF.fill(option=option)
+    return _NOWHERE if folder is None else _NOT_SEEN
+
+
+def _list_notes(facts: AttemptFacts) -> list[Text]:
+    ending = facts.ending
+    if ending is None:
+        return []
+    notes = []
+    if ending.swept and not ending.stop_requests:
+        notes.append(_SWEPT.fill(count=ending.swept))
+    if ending.segments_removed:
+        notes.append(_SEGMENTS.fill(count=len(ending.segments_removed)))
+    if ending.log_bytes_dropped:
+        notes.append(_DROPPED.fill(count=ending.log_bytes_dropped))
+    return notes
+
+
+def shorten_home(path: str) -> str:
+    """Write a path with ~ for the home folder."""
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path.startswith(home + os.sep) else path

@@ -1,0 +1,58 @@
+"""What is written down about a run before it starts?"""
+
+import os
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import laststep
+from laststep.journal.redact import redact_argv, redact_environment
+from laststep.planning.name_run import output_folder
+from laststep.records.request import RunRequest
+
+_VERSION_OPTIONS = ("--add_version", "--add-version")
+
+
+def describe_run(request: RunRequest, *, run_id: str, started_at: float) -> dict[str, Any]:
+    """Describe a run, without its secrets."""
+    argv = request.command.argv
+    output_dir = find_output_dir(request)
+    return {
+        "run_id": run_id,
+        "laststep": laststep.__version__,
+        "command": redact_argv(argv),
+        "environment": redact_environment(dict(request.environment)),
+        "cwd": str(request.cwd),
+        "host": socket.gethostname(),
+        "pid": os.getpid(),
+        "started_at": started_at,
+        "output_dir": str(output_dir) if output_dir is not None else None,
+        "guards_off": request.guards_off,
+        "fixes_off": request.fixes_off,
+        "allow": request.allow,
+        "grace_seconds": request.grace_seconds,
+    }
+
+
+def find_output_dir(request: RunRequest) -> Path | None:
+    """Find the folder that the training writes to, as far as the command tells."""
+    folder = output_folder(request.command)
+    start = request.cwd / (request.command.working_directory or "")
+    return Path(os.path.normpath(start / folder)) if folder else None
+
+
+def adds_version(argv: Sequence[str]) -> bool:
+    """Tell whether ms-swift gives each launch a folder of its own inside the output folder."""
+    is_swift = any(Path(word).name == "swift" for word in argv[:4])
+    return is_swift and (_find_option(argv, _VERSION_OPTIONS) or "true").lower() not in ("false", "0", "no")
+
+
+def _find_option(argv: Sequence[str], names: Sequence[str]) -> str | None:
+    """Find the last value of an option, written with a blank or an equals sign."""
+    value = None
+    for position, word in enumerate(argv):
+        name, equals, after = word.partition("=")
+        if name in names:
+            value = after if equals else (argv[position + 1] if position + 1 < len(argv) else value)
+    return value

@@ -1,0 +1,169 @@
+"""Which exit code do the facts of an attempt add up to?
+
+Exit codes lie: torchrun says 1 for a rank that was killed, `swift` says 247, and a trainer that hits the end of its
+data says 0. So what decides is how the ranks themselves ended, and whether their beats reached the target step.
+"""
+
+import signal
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from laststep.records.ending import Ending, ProcessEnd
+from laststep.records.event import Event
+from laststep.records.facts import AttemptFacts
+from laststep.records.outcome import ExitCode, Judgement, Outcome
+from laststep_guard import wire
+
+# Within this time after the first failure, the others are its consequences and the most telling one is taken.
+_TOGETHER_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A rank, or a launcher (`rank` None), that did not end with 0."""
+
+    rank: int | None
+    end: ProcessEnd
+
+
+def judge_attempt(facts: AttemptFacts) -> Judgement:
+    """Say how an attempt ended."""
+    if facts.ending is None:
+        return Judgement(Outcome.LOST, ExitCode.LOST)
+    failure = _find_first_failure(facts, facts.ending)
+    if facts.ending.stop_requests and not _came_before(failure, facts.ending):
+        return _judge_stopped(facts, facts.ending)
+    if facts.ending.command.code == 0:
+        return _judge_success(facts)
+    if failure is not None:
+        return Judgement(
+            Outcome.FAILED, normalise(failure.end.code), rank=failure.rank, signal=_signal_of(failure.end.code)
+        )
+    code = facts.ending.command.code
+    outcome = Outcome.FAILED if is_trainer_seen(facts) or code < 0 else Outcome.COMMAND_ENDED
+    return Judgement(outcome, normalise(code), signal=_signal_of(code))
+
+
+def normalise(code: int) -> int:
+    """Turn a code as subprocess gives it into one as a shell gives it."""
+    return 128 - code if code < 0 else code
+
+
+def is_trainer_seen(facts: AttemptFacts) -> bool:
+    """Tell whether a trainer ever began to train."""
+    seen_in_beat = any(wire.Flag.TRAINER_SEEN in beat.flags for beat in facts.beats)
+    return seen_in_beat or any(event.kind == wire.EventKind.TRAIN_BEGAN for event in facts.events)
+
+
+def _judge_success(facts: AttemptFacts) -> Judgement:
+    if not is_trainer_seen(facts):
+        return Judgement(Outcome.COMMAND_ENDED, ExitCode.FINISHED)
+    if _all_got_there(facts):
+        early = any(wire.Flag.STOPPED_EARLY in beat.flags for beat in facts.beats)
+        return Judgement(Outcome.STOPPED_EARLY if early else Outcome.FINISHED, ExitCode.FINISHED)
+    return Judgement(Outcome.UNFINISHED, ExitCode.UNFINISHED)
+
+
+def _judge_stopped(facts: AttemptFacts, ending: Ending) -> Judgement:
+    # The request may come while the last step's work is being put away.
+    if ending.command.code == 0 and is_trainer_seen(facts) and _all_got_there(facts):
+        return _judge_success(facts)
+    return Judgement(Outcome.STOPPED, ExitCode.STOPPED)
+
+
+def _all_got_there(facts: AttemptFacts) -> bool:
+    """Tell whether every rank that ever attached reached the target step, or stopped by a rule of its trainer."""
+    training = [beat for beat in facts.beats if wire.Flag.TRAINER_SEEN in beat.flags]
+    ranks = {
+        event.rank for event in facts.events if event.kind == wire.EventKind.TRAIN_BEGAN and event.rank is not None
+    }
+    if facts.beats:
+        return all(_got_there(beat) for beat in training) and ranks <= {beat.rank for beat in training}
+    return _got_there_by_events(facts.events, ranks)
+
+
+def _got_there(beat: wire.Beat) -> bool:
+    if wire.Flag.TRAIN_ENDED not in beat.flags:
+        return False
+    return wire.Flag.STOPPED_EARLY in beat.flags or 0 < beat.target_step <= beat.step
+
+
+def _got_there_by_events(events: Iterable[Event], ranks: set[int]) -> bool:
+    """Judge by events alone, for where no beat could be written."""
+    ended = {
+        event.rank
+        for event in events
+        if event.kind == wire.EventKind.TRAIN_ENDED
+        and (event.fields.get("stopped_early") or 0 < event.fields.get("target_step", 0) <= event.fields.get("step", 0))
+    }
+    return bool(ended) and ranks <= ended
+
+
+def _find_first_failure(facts: AttemptFacts, ending: Ending) -> _Failure | None:
+    failures = sorted(_list_failures(facts, ending), key=lambda failure: failure.end.at)
+    by_ranks = [failure for failure in failures if failure.rank is not None]
+    if by_ranks:
+        together = [failure for failure in by_ranks if failure.end.at - by_ranks[0].end.at <= _TOGETHER_SECONDS]
+        return min(together, key=lambda failure: (_weight(failure.end.code), failure.end.at))
+    return _find_behind_command(facts, ending)
+
+
+def _list_failures(facts: AttemptFacts, ending: Ending) -> list[_Failure]:
+    """List the ranks that failed by themselves: not those that we ended, nor those that ended with 0."""
+    rank_of_pid = _find_rank_pids(facts)
+    ended_by_us_from = min(
+        [request.at for request in ending.stop_requests]
+        + ([ending.sweep_began_at] if ending.sweep_began_at is not None else []),
+        default=float("inf"),
+    )
+    ends: dict[int, ProcessEnd] = {}
+    for end in (ending.command, *ending.reaped, *_list_recorded_ends(facts.events)):
+        if end.code != 0 and end.at < ended_by_us_from and (end.pid not in ends or end.at < ends[end.pid].at):
+            ends[end.pid] = end
+    return [_Failure(rank_of_pid[pid], end) for pid, end in ends.items() if pid in rank_of_pid]
+
+
+def _find_rank_pids(facts: AttemptFacts) -> dict[int, int | None]:
+    ranks: dict[int, int | None] = {
+        event.pid: event.rank or 0
+        for event in facts.events
+        if event.kind == wire.EventKind.ATTACHED and event.fields.get("role") == "rank" and event.pid is not None
+    }
+    ranks.update((beat.pid, beat.rank) for beat in facts.beats)
+    return ranks
+
+
+def _list_recorded_ends(events: Iterable[Event]) -> list[ProcessEnd]:
+    """List what the launchers saw of their children, since only a parent can see it."""
+    ends = []
+    for event in events:
+        child, code = event.fields.get("child"), event.fields.get("code")
+        if event.kind == wire.EventKind.CHILD_ENDED and isinstance(child, int) and isinstance(code, int):
+            ends.append(ProcessEnd(child, code, event.time))
+    return ends
+
+
+def _find_behind_command(facts: AttemptFacts, ending: Ending) -> _Failure | None:
+    """Find the child whose signal the command's code hides: `swift` passes -9 on as 247."""
+    code = ending.command.code
+    for end in _list_recorded_ends(facts.events):
+        if end.code < 0 and code in (256 + end.code, 128 - end.code):
+            return _Failure(None, ProcessEnd(end.pid, end.code, end.at))
+    return None
+
+
+def _came_before(failure: _Failure | None, ending: Ending) -> bool:
+    return failure is not None and failure.end.at < ending.stop_requests[0].at
+
+
+def _weight(code: int) -> int:
+    """Order failures that came together: killed, aborted over a vanished peer, fell over it, ended by a launcher."""
+    if code == -signal.SIGTERM:
+        return 3
+    if code == -signal.SIGABRT:
+        return 1
+    return 0 if code < 0 else 2
+
+
+def _signal_of(code: int) -> int | None:
+    return -code if code < 0 else None

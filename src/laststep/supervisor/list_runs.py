@@ -1,0 +1,86 @@
+"""Which runs are there, how are they, and which one does the user mean?"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from laststep.host.processes import is_alive
+from laststep.journal.layout import AttemptFolder, RunFolder, runs_folder
+from laststep.journal.reader import read_object
+from laststep.records.errors import RunNotFoundError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunState:
+    """A run as its folder shows it now."""
+
+    folder: RunFolder
+    state: str  # running, or an outcome; "unreported" when it ended with nobody there
+    command: tuple[str, ...]
+    started_at: float
+    output_dir: str | None
+    report: dict[str, Any]
+
+
+def list_runs(home: Path) -> Iterator[RunState]:
+    """List all runs, newest first."""
+    try:
+        paths = sorted(runs_folder(home).iterdir(), reverse=True)
+    except OSError:
+        return
+    for path in paths:
+        folder = RunFolder(path)
+        if folder.run.exists():
+            yield look_at_run(folder)
+
+
+def look_at_run(folder: RunFolder) -> RunState:
+    """Look how a run is."""
+    run, report = read_object(folder.run), read_object(folder.report)
+    is_running = any(is_held(attempt) for attempt in folder.attempts()[-1:])
+    return RunState(
+        folder=folder,
+        state="running" if is_running else str(report.get("outcome", "unreported")),
+        command=tuple(run.get("command", ())),
+        started_at=float(run.get("started_at", 0)),
+        output_dir=run.get("output_dir"),
+        report=report,
+    )
+
+
+def is_held(attempt: AttemptFolder) -> bool:
+    """Tell whether the holder of an attempt lives and the attempt has not ended."""
+    holder = read_object(attempt.holder)
+    return "pid" in holder and not attempt.ending.exists() and is_alive(int(holder["pid"]), holder.get("start_ticks"))
+
+
+def find_run(name: str, home: Path) -> RunFolder:
+    """Find a run by id, unique beginning of an id or of a folder's name, path, or `last`."""
+    if os.sep in name or name in (".", ".."):
+        return _find_by_path(Path(name))
+    runs = list(list_runs(home))
+    if not runs:
+        raise RunNotFoundError(f"There is no run in {runs_folder(home)} yet. Start one with: laststep run -- COMMAND")
+    if name == "last":
+        return runs[0].folder
+    found = [run.folder for run in runs if run.folder.run_id == name] or [
+        run.folder for run in runs if _begins_with(run.folder, name)
+    ]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(folder.run_id for folder in (found or [run.folder for run in runs])[:5])
+    said = "several runs go" if found else "no run goes"
+    raise RunNotFoundError(f"{said.capitalize()} by the name “{name}”. There are: {known}. `laststep runs` lists all.")
+
+
+def _find_by_path(path: Path) -> RunFolder:
+    folder = RunFolder(path.resolve())
+    if not folder.run.exists():
+        raise RunNotFoundError(f"{path} is no run folder: it has no {folder.run.name}.")
+    return folder
+
+
+def _begins_with(folder: RunFolder, name: str) -> bool:
+    return folder.run_id.startswith(name) or folder.path.name.startswith(name)

@@ -1,0 +1,28 @@
+"""What does the holder want the user to know?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from laststep.records.text import Text
+
+_STOPPING = Text(
+    en="stopping: waiting up to {grace_seconds:g} s for {processes} process(es); press Ctrl-C again to end at once",
+    zh="正在停止：最多等待 {grace_seconds:g} 秒，共 {processes} 个进程；再按一次 Ctrl-C 立即结束",
+)
+_AT_ONCE = Text(en="ending at once", zh="立即结束")
+_LOG_DROPPED = Text(
+    en="the copy of the output is not complete: {path}: {problem}. The run goes on; it is tried again",
+    zh="输出副本不完整：{path}：{problem}。运行继续，稍后重试",
+)
+_LEFT_OUT = Text(
+    en="{left_out_bytes:,} bytes of output are left out here: they came too fast for this screen, and there is no copy",
+    zh="此处略去 {left_out_bytes:,} 字节输出：输出过快且没有副本",
+)
+_UNKNOWN = Text(en="the holder says: {about}", zh="holder 通知：{about}")
+
+_BY_SUBJECT = {"stopping": _STOPPING, "ending_at_once": _AT_ONCE, "log_dropped": _LOG_DROPPED, "left_out": _LEFT_OUT}
+
+
+def word_notice(values: Mapping[str, Any]) -> Text:
+    """Put a notice of the holder into words."""
+    return _BY_SUBJECT.get(str(values.get("about")), _UNKNOWN).fill(**values)

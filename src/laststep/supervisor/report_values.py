@@ -1,0 +1,33 @@
+"""How does the last report look as JSON?"""
+
+from dataclasses import asdict
+from typing import Any
+
+from laststep.records.report import LastReport
+from laststep.records.text import Language
+
+
+def list_report_values(report: LastReport, language: Language = Language.ENGLISH) -> dict[str, Any]:
+    """Turn the last report into plain values for JSON."""
+    judgement = report.judgement
+    return {
+        "outcome": judgement.outcome.value,
+        "exit_code": int(judgement.exit_code),
+        "steps": report.steps,
+        "target_steps": report.target_steps,
+        "attempts": report.attempts,
+        "faults": [
+            {"kind": fault.kind, "count": fault.count, "summary": fault.summary.say(language), **fault.details}
+            for fault in report.faults
+        ],
+        "checkpoints": [asdict(checkpoint) for checkpoint in report.checkpoints],
+        "failed_rank": judgement.rank,
+        "signal": judgement.signal,
+        "seconds": round(report.seconds, 3),
+        "run_id": report.run_id,
+        "run_folder": report.run_folder,
+        "watched_from_outside_only": report.unwatched_because.say(language)
+        if report.unwatched_because is not None
+        else None,
+        "notes": [note.say(language) for note in report.notes],
+    }

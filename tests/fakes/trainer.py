@@ -1,0 +1,113 @@
+"""A training rank as laststep sees one: it attaches, beats, steps, and ends in the way it is told.
+
+`trainer.py --target 5 --end ok|exit|stop-short|early|wait|kill`, with RANK and WORLD_SIZE from the environment.
+"""
+
+import argparse
+import json
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from laststep_guard import wire
+from laststep_guard.emit import Emitter
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--target", type=int, default=5)
+    parser.add_argument("--step-seconds", type=float, default=0.0)
+    parser.add_argument("--end", default="ok")
+    parser.add_argument("--fails-on-rank", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=0)
+    parser.add_argument("--ready", type=Path, help="created when the first step has been made")
+    parser.add_argument("--on-term", type=Path, help="a file to append `saved` to on SIGTERM, half a second later")
+    options = parser.parse_args()
+    rank = int(os.environ.get("RANK", "0"))
+    end = options.end if rank == options.fails_on_rank or options.end in ("ok", "wait") else "wait"
+    if options.on_term is not None:
+        signal.signal(signal.SIGTERM, lambda *_: save_and_leave(options.on_term))
+    train(Rank(rank), options, end)
+
+
+def save_and_leave(path):
+    time.sleep(0.5)  # a save takes its time; this is what the grace period is for
+    with path.open("a") as file:
+        file.write("saved\n")
+    sys.exit(0)
+
+
+class Rank:
+    """The guard's part, written by hand."""
+
+    def __init__(self, rank):
+        settings = json.loads(os.environ[wire.ENVIRONMENT])
+        self.rank = rank
+        self.sequence = 0
+        self.events = Emitter(settings["events_dir"], rank)
+        self.map = self._allocate(settings["beats_dir"])
+        now = time.time()
+        world_size = int(os.environ.get("WORLD_SIZE", "1"))
+        wire.pack_head(self.map, rank=rank, local_rank=rank, world_size=world_size, pid=os.getpid(), started_at=now)
+        self.events.emit(wire.EventKind.ATTACHED, role="rank", world_size=world_size, local_rank=rank)
+
+    def _allocate(self, folder):
+        if folder is None:
+            return bytearray(wire.BEAT_BYTES)
+        fd = os.open(Path(folder) / wire.beat_name(self.rank), os.O_RDWR | os.O_CREAT, 0o600)
+        os.posix_fallocate(fd, 0, wire.BEAT_BYTES)
+        return mmap.mmap(fd, wire.BEAT_BYTES)
+
+    def beat(self, phase, flags, step, target):
+        self.sequence += 1
+        now = time.time()
+        wire.pack_body(self.map, self.sequence, phase, flags, 0, step, target, now, now)
+
+
+def train(rank, options, end):
+    flags = wire.Flag.TRAINER_SEEN
+    target = options.target
+    rank.events.emit(
+        wire.EventKind.TRAIN_BEGAN, step=0, target_step=target, output_dir=None, accumulation=1, trainer="Fake"
+    )
+    workers = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) for _ in range(options.workers)]
+    if workers:
+        rank.events.emit(wire.EventKind.WORKERS_STARTED, loader="train", workers=[worker.pid for worker in workers])
+    rank.beat(wire.Phase.STEP, flags, 0, target)
+    for step in range(1, target + 1):
+        time.sleep(options.step_seconds)
+        rank.beat(wire.Phase.STEP, flags, step, target)
+        print(f"rank {rank.rank} step {step}", flush=True)
+        if options.ready is not None:
+            options.ready.touch()
+        if step == target // 2 + 1 and end != "ok":
+            finish_badly(rank, flags, step, target, end)
+    rank.beat(wire.Phase.END, flags | wire.Flag.TRAIN_ENDED, target, target)
+    rank.events.emit(wire.EventKind.TRAIN_ENDED, step=target, target_step=target, stopped_early=False, stopped_by=None)
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+
+
+def finish_badly(rank, flags, step, target, end):
+    if end == "exit":
+        rank.events.emit(wire.EventKind.RANK_FAILED, error="ValueError", message="bad row", step=step)
+        sys.exit(1)
+    if end == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if end == "early":
+        rank.beat(wire.Phase.END, flags | wire.Flag.TRAIN_ENDED | wire.Flag.STOPPED_EARLY, step, target)
+        sys.exit(0)
+    if end == "stop-short":
+        rank.beat(wire.Phase.END, flags | wire.Flag.TRAIN_ENDED, step, target)
+        sys.exit(0)
+    while True:
+        signal.pause()
+
+
+if __name__ == "__main__":
+    main()
