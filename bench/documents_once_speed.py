@@ -4,7 +4,6 @@ Ten positives and ten negatives a row, of 448 x 448 pixels: stock encodes 110 do
 """
 
 from harness import Bench, run_bench, run_stock, run_supervised
-
 from laststep.demo.trained import largest_difference
 
 DATA = ("--rows", "12", "--pixels", "448", "--positives", "10-10", "--negatives", "10-10")

@@ -6,7 +6,6 @@ and names the rows.
 """
 
 from harness import Bench, read_run_events, run_bench, run_stock, run_supervised
-
 from laststep_guard.wire import EventKind
 
 DATA = ("--rows", "60", "--no-negative-every", "5")

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
-from laststep.records.event import Event
 
 from laststep.demo.prepare_kit import prepare_data, prepare_model
 from laststep.demo.reported_command import ReportedRun, reported_argv, reported_environment
 from laststep.demo.run_laststep import LaststepProcess, SupervisedRun
 from laststep.demo.trace import RunTrace
 from laststep.demo.trained import Trained, read_trained
+from laststep.records.event import Event
 
 PROJECT = Path(__file__).resolve().parent.parent
 MEMCAP = PROJECT / "lab" / "memcap.sh"

@@ -5,7 +5,6 @@ random state shows. The fix that encodes each document once is left out, since i
 """
 
 from harness import DOCUMENTS_FIX_OFF, Bench, run_bench, run_stock, run_supervised
-
 from laststep.demo.trained import have_same_tensors
 
 DATA = ("--rows", "60", "--negatives", "12-12")

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness import DOCUMENTS_FIX_OFF, Bench, read_memcap, run_bench, run_stock, run_supervised, within
-
 from laststep.demo.trained import largest_difference
 
 LARGEST_LOSS_DIFFERENCE = 1e-4

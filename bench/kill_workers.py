@@ -4,10 +4,9 @@ At least ten SIGKILLs in a run: several workers at once, one during a save, one 
 """
 
 from harness import Bench, read_run_events, run_bench, run_supervised
-from laststep.host.clock import SystemClock
-
 from laststep.demo.kill_workers import Occasion, WorkerKiller, at_step, in_phase
 from laststep.demo.trained import have_same_tensors
+from laststep.host.clock import SystemClock
 from laststep_guard.wire import EventKind, Phase
 
 DATA = ("--rows", "120", "--negatives", "12-12")

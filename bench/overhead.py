@@ -10,10 +10,10 @@ import statistics
 from pathlib import Path
 
 import psutil
-from harness import DOCUMENTS_FIX_OFF, Bench, run_bench, run_stock, run_supervised
-from laststep.journal.layout import RunFolder
 
+from harness import DOCUMENTS_FIX_OFF, Bench, run_bench, run_stock, run_supervised
 from laststep.demo.run_laststep import LaststepProcess
+from laststep.journal.layout import RunFolder
 
 STEPS = 300
 DATA = ("--rows", str(STEPS))

@@ -10,7 +10,6 @@ import typer
 from platformdirs import user_cache_path
 
 from laststep.cli import render
-from laststep.cli.render_demo import list_demonstration_values, write_demonstration_lines
 from laststep.demo.demonstrate import demonstrate
 from laststep.demo.find_training import find_training_python
 from laststep.host.clock import SystemClock
@@ -38,8 +37,5 @@ def demo(
     finally:
         if keep is None:
             shutil.rmtree(work, ignore_errors=True)
-    if as_json:
-        render.show_values(list_demonstration_values(shown))
-    else:
-        render.show_lines(write_demonstration_lines(shown))
+    render.show_demonstration(shown, as_json=as_json)
     raise typer.Exit(0 if shown.is_proven else 1)

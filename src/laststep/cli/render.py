@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
+from laststep.cli.render_demo import list_demonstration_values, write_demonstration_lines
 from laststep.cli.render_report import write_report_lines
+from laststep.demo.demonstrate import Demonstration
 from laststep.records.report import LastReport
 from laststep.records.text import Language, Text
 from laststep.supervisor.list_runs import RunState
@@ -55,6 +57,15 @@ def show_guards() -> None:
     """Name all guards and fixes."""
     for title, names in (("guards (--no-guard NAME)", wire.GUARD_NAMES), ("fixes (--no-fix NAME)", wire.FIX_NAMES)):
         _write(sys.stdout, f"{title}\n" + "".join(f"  {name:<28} {does}\n" for name, does in names.items()))
+
+
+def show_demonstration(shown: Demonstration, *, as_json: bool) -> None:
+    """Show what the demonstration has shown, as a timeline or as one JSON object."""
+    if as_json:
+        _write(sys.stdout, json.dumps(list_demonstration_values(shown), ensure_ascii=False) + "\n")
+        return
+    lines = write_demonstration_lines(shown, is_colourful=_is_colourful(sys.stdout))
+    _write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
 
 def show_runs(runs: Sequence[RunState], *, as_json: bool) -> None:
