@@ -10,8 +10,6 @@ import typer
 from platformdirs import user_cache_path
 
 from laststep.cli import render
-from laststep.demo.demonstrate import demonstrate
-from laststep.demo.find_training import find_training_python
 from laststep.host.clock import SystemClock
 
 
@@ -27,6 +25,11 @@ def demo(
 ) -> None:
     """Run the reported training in small while its workers are killed, and compare it with an undisturbed run."""
     del debug  # read by cli/main.py
+    # Imported here: `laststep run` starts sooner and stays smaller without the demonstration.
+    from laststep.cli.render_demo import list_demonstration_values, write_demonstration_lines  # noqa: PLC0415  # as said
+    from laststep.demo.demonstrate import demonstrate  # noqa: PLC0415  # as said
+    from laststep.demo.find_training import find_training_python  # noqa: PLC0415  # as said
+
     training_python = find_training_python(python, search_path=os.environ.get("PATH", ""), cwd=Path.cwd())
     cache = user_cache_path("laststep", appauthor=False) / "demo"
     work = keep or Path(tempfile.mkdtemp(prefix="laststep-demo-"))
@@ -37,5 +40,8 @@ def demo(
     finally:
         if keep is None:
             shutil.rmtree(work, ignore_errors=True)
-    render.show_demonstration(shown, as_json=as_json)
+    if as_json:
+        render.show_values(list_demonstration_values(shown))
+    else:
+        render.show_lines(lambda is_colourful: write_demonstration_lines(shown, is_colourful=is_colourful))
     raise typer.Exit(0 if shown.is_proven else 1)

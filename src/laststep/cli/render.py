@@ -5,13 +5,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from laststep.cli.render_demo import list_demonstration_values, write_demonstration_lines
 from laststep.cli.render_report import write_report_lines
-from laststep.demo.demonstrate import Demonstration
 from laststep.records.report import LastReport
 from laststep.records.text import Language, Text
 from laststep.supervisor.list_runs import RunState
@@ -59,13 +57,14 @@ def show_guards() -> None:
         _write(sys.stdout, f"{title}\n" + "".join(f"  {name:<28} {does}\n" for name, does in names.items()))
 
 
-def show_demonstration(shown: Demonstration, *, as_json: bool) -> None:
-    """Show what the demonstration has shown, as a timeline or as one JSON object."""
-    if as_json:
-        _write(sys.stdout, json.dumps(list_demonstration_values(shown), ensure_ascii=False) + "\n")
-        return
-    lines = write_demonstration_lines(shown, is_colourful=_is_colourful(sys.stdout))
-    _write(sys.stdout, "".join(f"{line}\n" for line in lines))
+def show_lines(write: Callable[[bool], Sequence[str]]) -> None:
+    """Show lines on stdout; `write` is told whether they may be colourful."""
+    _write(sys.stdout, "".join(f"{line}\n" for line in write(_is_colourful(sys.stdout))))
+
+
+def show_values(values: object) -> None:
+    """Show one JSON object on stdout."""
+    _write(sys.stdout, json.dumps(values, ensure_ascii=False) + "\n")
 
 
 def show_runs(runs: Sequence[RunState], *, as_json: bool) -> None:
