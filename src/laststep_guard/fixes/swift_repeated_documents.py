@@ -24,7 +24,8 @@ from laststep_guard.guardian import Guardian
 
 NAME = "swift-repeated-documents"
 INDEX_KEY = "laststep_document_index"
-_MARK = "_laststep_each_document_once"
+_MARK = "_laststep_each_document_once"  # on a template; travels into forked and spawned workers alike
+_PATCHED = "_laststep_collates_once"
 
 Method = Callable[..., Any]
 
@@ -66,6 +67,9 @@ def each_once(documents: List[Dict[str, Any]]) -> Tuple[List[Dict[str, Any]], Li
 
 
 def _patch_collator(module: ModuleType, guardian: Guardian) -> None:
+    if hasattr(getattr(module.Template, COLLATOR.name), _PATCHED):
+        return  # a spawned worker can come to import the trainer as well
+
     def collating_once(original: Method) -> Method:
         def _reranker_data_collator(self: Any, batch: Any, *args: Any, **kwargs: Any) -> Any:
             if not (getattr(self, _MARK, False) and self.is_training):
@@ -79,6 +83,7 @@ def _patch_collator(module: ModuleType, guardian: Guardian) -> None:
                 del self._data_collator
             return once.with_index(collated)
 
+        setattr(_reranker_data_collator, _PATCHED, True)
         return _reranker_data_collator
 
     guardian.patches.wrap(module.Template, COLLATOR.name, collating_once)
