@@ -45,7 +45,7 @@ def build(model: str, folder: Path, flags: str, *, apply, padding_free: bool = F
     if padding_free:
         sft.template.padding_free = True  # the argument would ask for flash attention
         separate_packed_documents()
-    dataset, _ = sft._prepare_dataset()  # noqa: SLF001  # what `swift sft` calls
+    dataset, _ = sft._prepare_dataset()  # what `swift sft` calls
     sft.model = sft.prepare_model(sft.args, sft.model, template=sft.template, train_dataset=dataset)
     trainer_class = TrainerFactory.get_trainer_cls(sft.args)
     apply(sys.modules["swift.trainers.reranker_trainer"])
