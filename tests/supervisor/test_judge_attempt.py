@@ -98,6 +98,17 @@ def test_a_child_killed_before_it_became_a_rank_is_137_though_swift_says_247():
     assert judge(247, events=[child(RANK_0, -9, 5)]) == (Outcome.FAILED, 137)
 
 
+def test_a_child_killed_before_it_became_a_rank_is_137_though_torchrun_says_1():
+    """Imports take half a minute, and the kernel does not wait for them."""
+    events = [
+        child(RANK_0, -9, 5),
+        child(RANK_1, -15, 5.1),
+        Event(6, "child_ended", fields={"child": AGENT, "code": 1}),
+    ]
+
+    assert judge(1, events=events) == (Outcome.FAILED, 137)
+
+
 def test_the_first_rank_to_fail_decides():
     events = [child(RANK_1, -9, 9), child(RANK_0, 1, 5)]
 
