@@ -80,7 +80,11 @@ def fake_work():
 
 
 def real_work(options, folder):
-    from laststep.demo.reported_command import ReportedRun, reported_argv, reported_environment
+    from laststep.demo.reported_command import (  # noqa: PLC0415  # only the real work needs it
+        ReportedRun,
+        reported_argv,
+        reported_environment,
+    )
 
     run = ReportedRun(options.env / "bin" / "python", options.model, options.data, folder / "out", ranks=2)
     python = str(options.env / "bin" / "python")
@@ -111,10 +115,8 @@ def run_cycle(cycle, work, chance, folder):
     if hit.victim == "laststep" and hit.number in (signal.SIGKILL, signal.SIGHUP):
         code, told = see_through(words, environment, tag)
     problems = list(find_problems(hit, code, told, tag, before))
-    print(
-        f"{cycle:4} {signal.Signals(hit.number).name:8} {hit.victim:9} {hit.pid or '-':>8} code {code} {'; '.join(problems)}",
-        flush=True,
-    )
+    name = signal.Signals(hit.number).name
+    print(f"{cycle:4} {name:8} {hit.victim:9} {hit.pid or '-':>8} code {code} {'; '.join(problems)}", flush=True)
     return not problems
 
 
@@ -162,7 +164,9 @@ def find_problems(hit, code, told, tag, before):
     for pid, (_, words) in living(tag).items():
         yield f"left alive: {pid} {words[:80]}"
         os.kill(pid, signal.SIGKILL)
-    left = segments() - before
+    new = segments() - before
+    left = new - mapped_by_anybody(new)  # other programs of this machine use shared memory too
+    left &= segments()  # those that somebody else was just done with
     if left:
         yield f"left in shared memory: {sorted(left)}"
     if code not in allowed_codes(hit):
@@ -204,6 +208,17 @@ def living(tag):
             ):
                 found[int(name)] = int(fields[1]), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
     return found
+
+
+def mapped_by_anybody(names):
+    if not names:
+        return set()
+    mapped = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            text = Path(f"/proc/{name}/maps").read_text(errors="replace")
+            mapped |= {segment for segment in names if f"{SHARED_MEMORY}/{segment}" in text}
+    return mapped
 
 
 def segments():
