@@ -18,7 +18,7 @@ class Emitter:
 
     def __init__(self, folder: Optional[str], rank: Optional[int]) -> None:
         self._folder = folder
-        self._rank = rank
+        self.rank = rank
         self._pid = os.getpid()
         self._file: Optional[int] = None
 
@@ -26,7 +26,7 @@ class Emitter:
         """Write one event; drop it when it cannot be written."""
         if self._folder is None or os.getpid() != self._pid:
             return
-        event = {"time": time.time(), "kind": kind, "pid": self._pid, "rank": self._rank}
+        event = {"time": time.time(), "kind": kind, "pid": self._pid, "rank": self.rank}
         event.update((name, _shortened(value)) for name, value in fields.items())
         try:
             line = json.dumps(event, ensure_ascii=False, default=str) + "\n"

@@ -1,30 +1,15 @@
 """What does every hook of the guard have at hand?"""
 
+from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, Deque, Dict, List, Optional
 
 from laststep_guard.emit import Emitter
+from laststep_guard.guards.heartbeat import Heartbeat
 from laststep_guard.patches import Patches
 from laststep_guard.settings import Settings
 from laststep_guard.shield import Shield
 from laststep_guard.watch_imports import ImportWatch
-
-
-@dataclass
-class Guardian:
-    """The guard of one process: its orders, its way out, and everything it changed. Made once, by `attach.py`."""
-
-    settings: Settings
-    emitter: Emitter
-    shield: Shield
-    rank: Optional[int]
-    patches: Patches = field(default_factory=Patches)
-    imports: ImportWatch = field(default_factory=ImportWatch)
-    state: "TrainingState" = field(default_factory=lambda: TrainingState())
-
-    def emit(self, kind: str, **fields: Any) -> None:
-        """Report a fact; see `wire.EventKind` for the fields of each kind."""
-        self.emitter.emit(kind, **fields)
 
 
 @dataclass
@@ -35,7 +20,57 @@ class TrainingState:
     target_step: int = 0
     micro_step: int = 0
     accumulation: int = 1  # micro-batches an optimiser step
+    world_size: int = 1
+    local_world_size: int = 1  # ranks on this machine, which share its memory
+    wants_memory_samples: bool = False
+    own_bytes_in_step: int = 0  # private memory of this process at the fullest moment of the step
     is_saving: bool = False
     is_evaluating: bool = False
-    describe_row: Optional[Callable[[Any, Any], str]] = None  # (data set, index) -> text, set by a framework
-    at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the trainer
+    # Index batches that training loaders handed over and the trainer has not yet trained on, oldest first.
+    handed_over: Deque["Rows"] = field(default_factory=deque)
+    rows_by_batch: Dict[int, "Rows"] = field(default_factory=dict)  # id of a micro-batch -> its rows
+    current_rows: Optional["Rows"] = None  # of the micro-batch being trained on
+    describe_row: Optional[Callable[[Any, Any], Optional[str]]] = None  # (data set, index) -> text, set by a framework
+    at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the callback handler
+    before_forward: List[Callable[[Any], None]] = field(default_factory=list)  # called with the model; must not raise
+    stopped_by: Optional[str] = None  # what asked for an early stop
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Which rows of a data set a batch was made of."""
+
+    dataset: Any
+    indices: Any  # a list of indices, one index, or None for an iterable data set
+
+
+@dataclass
+class Guardian:
+    """The guard of one process: its orders, its way out, and everything it changed. Made once, by `attach.py`."""
+
+    settings: Settings
+    emitter: Emitter
+    shield: Shield
+    rank: Optional[int]
+    is_rank: bool = False  # it has opened its beat
+    patches: Patches = field(default_factory=Patches)
+    imports: ImportWatch = field(default_factory=ImportWatch)
+    state: TrainingState = field(default_factory=TrainingState)
+    heartbeat: Heartbeat = field(default_factory=Heartbeat)
+
+    def emit(self, kind: str, **fields: Any) -> None:
+        """Report a fact; see `wire.EventKind` for the fields of each kind."""
+        self.emitter.emit(kind, **fields)
+
+    def describe(self, rows: Optional[Rows]) -> List[str]:
+        """Name the rows of a batch for people, one text a row."""
+        if rows is None or rows.indices is None:
+            return []
+        indices = rows.indices if isinstance(rows.indices, (list, tuple)) else [rows.indices]
+        return [self._describe_one(rows.dataset, index) for index in indices]
+
+    def _describe_one(self, dataset: Any, index: Any) -> str:
+        described = None
+        if self.state.describe_row is not None:
+            described = self.shield.wrap("describe a row", self.state.describe_row)(dataset, index)
+        return described or f"row {index}"

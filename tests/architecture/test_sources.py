@@ -13,7 +13,10 @@ GUARD = SOURCE / "laststep_guard"
 FILES = sorted([*SOURCE.rglob("*.py"), *PROJECT.glob("bench/*.py")])
 LONGEST_FILE = 300  # lines, see the style guide
 LONGEST_FUNCTION = 60
-SHIELDS = {"laststep/cli/main.py", "laststep_guard/shield.py"}
+# The entry is there before the shield can be.
+SHIELDS = {"laststep/cli/main.py", "laststep_guard/shield.py", "laststep_guard/inject/sitecustomize.py"}
+# Here exceptions of the training's own code pass through us, and come out where torch would let them out.
+HANDING_ON = {"laststep_guard/frameworks/torch_processes.py", "laststep_guard/frameworks/torch_worker.py"}
 STARTING = {
     "os.system",
     "os.popen",
@@ -37,8 +40,8 @@ def parse(path):
     return ast.parse(path.read_text(), str(path))
 
 
-def imports(tree):
-    for node in ast.walk(tree):
+def imports(nodes):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -77,9 +80,14 @@ def test_the_layers_hold():
 
 @pytest.mark.parametrize("path", [path for path in FILES if GUARD in path.parents], ids=shown)
 def test_the_guard_imports_only_the_standard_library(path):
-    """It is loaded into somebody else's Python, where nothing of ours is installed."""
-    strangers = {name.split(".")[0] for name in imports(parse(path))} - sys.stdlib_module_names - {"laststep_guard"}
-    assert not strangers
+    """It is loaded into somebody else's Python, where nothing of ours is installed.
+
+    What translates a framework's hooks may import that framework, inside the functions that run once it is there.
+    """
+    tree = parse(path)
+    is_translator = {"frameworks", "fixes"} & set(path.parts)
+    names = imports(tree.body if is_translator else ast.walk(tree))
+    assert not {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"laststep_guard"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=shown)
@@ -124,7 +132,8 @@ def test_everything_is_caught_in_the_shield_and_in_main_only():
         for node in ast.walk(parse(path))
         if isinstance(node, ast.ExceptHandler)
         and (node.type is None or ast.unparse(node.type) in ("Exception", "BaseException"))
-        and shown(path) not in SHIELDS
+        and shown(path) not in SHIELDS | HANDING_ON
+        and not isinstance(node.body[-1], ast.Raise)  # it cleans up or takes note, and lets the exception go on
     ]
     assert not broad
 

@@ -6,7 +6,7 @@ import traceback
 import typer
 from click import Abort, ClickException
 
-from laststep.cli import attach, render, run, runs, stop
+from laststep.cli import attach, demo, render, run, runs, stop
 from laststep.launch.streams import secure_standard_streams
 from laststep.records.errors import LaststepError
 
@@ -24,6 +24,7 @@ app.command(name="run", context_settings=_OPTIONS, epilog=run.EXAMPLES, no_args_
 app.command(name="attach", epilog=attach.EXAMPLES)(attach.attach)
 app.command(name="stop", epilog=stop.EXAMPLES)(stop.stop)
 app.command(name="runs")(runs.runs)
+app.command(name="demo")(demo.demo)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -55,6 +55,16 @@ def show_guards() -> None:
     """Name all guards and fixes."""
     for title, names in (("guards (--no-guard NAME)", wire.GUARD_NAMES), ("fixes (--no-fix NAME)", wire.FIX_NAMES)):
         _write(sys.stdout, f"{title}\n" + "".join(f"  {name:<28} {does}\n" for name, does in names.items()))
+
+
+def show_lines(write: Callable[[bool], Sequence[str]]) -> None:
+    """Show lines on stdout; `write` is told whether they may be colourful."""
+    _write(sys.stdout, "".join(f"{line}\n" for line in write(_is_colourful(sys.stdout))))
+
+
+def show_values(values: object) -> None:
+    """Show one JSON object on stdout."""
+    _write(sys.stdout, json.dumps(values, ensure_ascii=False) + "\n")
 
 
 def show_runs(runs: Sequence[RunState], *, as_json: bool) -> None:

@@ -28,3 +28,4 @@ class Fix:
     remedy_class: str  # one of wire.REMEDY_CLASSES
     after_import: str  # name of the module
     apply: Callable[[ModuleType, Guardian], str]
+    is_in_workers: bool = False  # a loader worker that was not forked needs it as well

@@ -1,0 +1,81 @@
+"""Which process is this, and what is guarded in it?
+
+A *rank* trains: `RANK` is set, or it imports a trainer. A *launcher* starts ranks: it only records how its children ended,
+which nobody else can know. A *child* of multiprocessing inherits the environment of its rank and stays itself: only fixes
+that change what a loader worker computes go there, since a worker that was not forked knows nothing of its parent's.
+"""
+
+import os
+import sys
+from typing import List, Optional
+
+from laststep_guard.emit import Emitter
+from laststep_guard.fixes.catalog import FIXES
+from laststep_guard.fixes.fix import Declined, Fix
+from laststep_guard.guardian import Guardian
+from laststep_guard.settings import Settings, read_settings
+from laststep_guard.shield import Shield
+from laststep_guard.wire import EventKind
+
+# Marks in a command line of processes that multiprocessing (and its third-party copies) starts for itself.
+_CHILD_MARKS = (
+    "spawn_main(", "multiprocessing.forkserver", "multiprocessing.resource_tracker", "multiprocess.spawn",
+    "multiprocess.forkserver", "multiprocess.resource_tracker", "joblib.externals.loky", "torch._inductor.compile_worker",
+)  # fmt: skip
+
+
+def attach() -> Optional[Guardian]:
+    """Attach the guard to this process, if laststep started it. Raises ValueError when the settings are garbled."""
+    settings = read_settings()
+    if settings is None:
+        return None
+    is_child = any(mark in argument for argument in _command_line() for mark in _CHILD_MARKS)
+    guardian = make_guardian(settings, is_silent=is_child)
+    if is_child:
+        watch_fixes(guardian, [fix for fix in FIXES if fix.is_in_workers])
+    else:
+        watch_frameworks(guardian)
+        watch_fixes(guardian, list(FIXES))
+    return guardian
+
+
+def make_guardian(settings: Settings, *, is_silent: bool = False) -> Guardian:
+    """Make the guard of this process without hooking anything."""
+    rank = int(os.environ["RANK"]) if os.environ.get("RANK", "").isdigit() else None
+    emitter = Emitter(None if is_silent else settings.events_dir, rank)
+    return Guardian(settings=settings, emitter=emitter, shield=Shield(emitter.emit), rank=rank)
+
+
+def watch_frameworks(guardian: Guardian) -> None:
+    """Hook the libraries as the host imports them."""
+    from laststep_guard.frameworks.catalog import HOOKS  # noqa: PLC0415  # a child never needs them
+
+    for module_name, hook in HOOKS:
+        guarded = guardian.shield.wrap(f"hook {module_name}", hook)
+        guardian.imports.after(module_name, lambda module, guarded=guarded: guarded(module, guardian))
+
+
+def watch_fixes(guardian: Guardian, fixes: List[Fix]) -> None:
+    """Apply the wanted fixes as the host imports what they mend."""
+    for fix in fixes:
+        if guardian.settings.wants_fix(fix.name, fix.remedy_class):
+            guardian.imports.after(fix.after_import, lambda module, fix=fix: _apply(fix, module, guardian))
+
+
+def _apply(fix: Fix, module: object, guardian: Guardian) -> None:
+    with guardian.shield.over(f"fix {fix.name}"):
+        try:
+            detail = fix.apply(module, guardian)  # type: ignore[arg-type]  # the import watch hands over modules
+        except Declined as reason:
+            guardian.emit(EventKind.FIX_DECLINED, name=fix.name, reason=str(reason))
+        else:
+            fields = {"name": fix.name, "class": fix.remedy_class, "detail": detail}
+            guardian.emit(EventKind.FIX_APPLIED, **fields)
+
+
+def _command_line() -> List[str]:
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            return [part.decode("utf-8", "replace") for part in file.read().split(b"\0")]
+    except OSError:
+        return list(getattr(sys, "orig_argv", sys.argv))

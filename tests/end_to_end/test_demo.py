@@ -1,0 +1,34 @@
+"""The first thing a newcomer runs."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LASTSTEP = Path(sys.executable).with_name("laststep")
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+
+def test_the_demonstration_proves_its_point(current_env, tmp_path):
+    """Workers were really killed, and nothing tells the two runs apart."""
+    command = [LASTSTEP, "demo", "--python", current_env, "--keep", tmp_path, "--json"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    shown = json.loads(ran.stdout)
+    assert ran.returncode == 0, ran.stderr
+    assert shown["proven"]
+    assert shown["kills"] >= 5
+    assert not shown["missed"]
+    assert shown["disturbed"]["steps"] == shown["undisturbed"]["steps"] == 14
+    assert any(moment["mark"] == "cure" for moment in shown["timeline"])
+
+
+def test_without_an_environment_it_says_what_to_install(tmp_path):
+    ran = subprocess.run(
+        [LASTSTEP, "demo"], capture_output=True, text=True, check=False, cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}
+    )
+    assert ran.returncode == 2
+    assert "pip install" in ran.stderr
+    assert "Traceback" not in ran.stderr
