@@ -74,11 +74,7 @@ def show_runs(runs: Sequence[RunState], *, as_json: bool) -> None:
         return
     for run in runs:
         started = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.started_at))
-        steps = (
-            f"{run.report['steps']}/{run.report.get('target_steps') or '?'}"
-            if run.report.get("steps") is not None
-            else ""
-        )
+        steps = f"{run.steps}/{run.target_steps or '?'}" if run.steps is not None else ""
         words = " ".join(run.command)
         _write(sys.stdout, f"{run.folder.run_id:<6} {run.state:<14} {steps:>11}  {started}  {words[:80]}\n")
 
@@ -90,6 +86,8 @@ def _list_run_values(run: RunState) -> dict[str, object]:
         "path": str(run.folder.path),
         "started_at": run.started_at,
         "command": run.command,
+        "steps": run.steps,
+        "target_steps": run.target_steps,
         "report": run.report or None,
     }
 

@@ -8,6 +8,7 @@ from laststep.records.report import LastReport
 from laststep.records.text import Language, Text
 from laststep.supervisor.build_report import shorten_home
 from laststep.supervisor.words import format_duration, name_signal
+from laststep_guard import wire
 
 _HEADLINES = {
     Outcome.FINISHED: Text(en="finished", zh="已完成"),
@@ -33,13 +34,14 @@ _NOTE = Text(en="note", zh="说明")
 _OUTSIDE = Text(en="watched from outside only: {why}", zh="仅从外部监视：{why}")
 _FOLDER = Text(en="run folder", zh="运行目录")
 _GONE = Text(en="{path} (no longer there)", zh="{path}（已不存在）")
+_NOT_FAULTS = (wire.EventKind.FIX_APPLIED, wire.EventKind.FIX_DECLINED, wire.EventKind.GUARD_DECLINED)
 _GOOD = (Outcome.FINISHED, Outcome.STOPPED_EARLY)
 
 
 def write_report_lines(report: LastReport, language: Language, *, is_colourful: bool) -> list[str]:
     """Write the report as lines: framed in colour for a terminal, plain otherwise."""
     title = _write_title(report).say(language)
-    rows = [(label.say(language), value) for label, value in _list_rows(report, language)]
+    rows = _leave_out_repeated([(label.say(language), value) for label, value in _list_rows(report, language)])
     if is_colourful:
         return _frame(report, title, rows)
     width = max((len(label) for label, _ in rows), default=0)
@@ -64,13 +66,19 @@ def _list_rows(report: LastReport, language: Language) -> Iterator[tuple[Text, s
         path = shorten_home(checkpoint.path)
         yield _CHECKPOINTS, path if checkpoint.is_there else _GONE.fill(path=path).say(language)
     for fault in report.faults:
-        yield _FAULT, fault.summary.say(language)
+        yield _NOTE if fault.kind in _NOT_FAULTS else _FAULT, fault.summary.say(language)
     for note in report.notes:
         yield _NOTE, note.say(language)
     if report.unwatched_because is not None:
         yield _NOTE, _OUTSIDE.fill(why=report.unwatched_because).say(language)
     if report.run_folder is not None:
         yield _FOLDER, shorten_home(report.run_folder)
+
+
+def _leave_out_repeated(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Write a label once for all the lines below it."""
+    before = [None, *(label for label, _ in rows)]
+    return [("" if label == above else label, value) for (label, value), above in zip(rows, before, strict=False)]
 
 
 def _frame(report: LastReport, title: str, rows: list[tuple[str, str]]) -> list[str]:
@@ -83,10 +91,8 @@ def _frame(report: LastReport, title: str, rows: list[tuple[str, str]]) -> list[
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    before = None
     for label, value in rows:
-        table.add_row(label if label != before else "", Styled(value))
-        before = label
+        table.add_row(label, Styled(value))
     console = Console(file=io.StringIO(), force_terminal=True, width=_find_width(), highlight=False)
     console.print(
         Panel(

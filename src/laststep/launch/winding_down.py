@@ -6,6 +6,7 @@ Asked a second time, or to stop at once: the sweep begins with SIGKILL.
 """
 
 import enum
+import math
 import os
 import signal
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from laststep.records.ending import StopManner, StopRequest
 
 _SWEEP_SECONDS = 3.0  # from SIGTERM to SIGKILL for what outlives the command
 _LAUNCHER_SECONDS = 5.0  # for launchers to find out that their ranks have stopped
+_STUCK_SECONDS = 10.0  # after SIGKILL; from then on it is said
 _LOOK_SECONDS = 0.05  # between looks while something ends
 _POLL_SECONDS = 2.0  # between looks at a run that runs
 _POLL_SHARE = 0.01  # of one core at most, on machines with very many processes
@@ -70,7 +72,7 @@ class WindingDown:
         elif self._stage is _Stage.SWEEPING and now >= self._deadline:
             self._kill()
         elif self._stage is _Stage.KILLING:
-            end_descendants(self._pid, signal.SIGKILL)
+            self._kill_again(now)
         if now >= self._next_poll:
             self._poll(now)
 
@@ -96,7 +98,14 @@ class WindingDown:
     def _kill(self) -> None:
         self._begin_sweep()
         end_descendants(self._pid, signal.SIGKILL)
-        self._enter(_Stage.KILLING, 0)
+        self._enter(_Stage.KILLING, _STUCK_SECONDS)
+
+    def _kill_again(self, now: float) -> None:
+        living = end_descendants(self._pid, signal.SIGKILL)
+        if now >= self._deadline:
+            # In the kernel, on a dead file system or in a driver; it goes when the kernel lets go of it.
+            self._tell(about="stuck", processes=living)
+            self._deadline = math.inf
 
     def _begin_sweep(self) -> None:
         if self.sweep_began_at is None:

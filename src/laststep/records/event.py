@@ -21,6 +21,4 @@ class OwnEventKind:
 
     ATTEMPT_STARTED = "attempt_started"
     ATTEMPT_ENDED = "attempt_ended"
-    STOP_REQUESTED = "stop_requested"
     SUPERVISOR_ATTACHED = "supervisor_attached"
-    OUTPUT_DROPPED = "output_dropped"

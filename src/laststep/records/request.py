@@ -1,7 +1,7 @@
 """What did the user ask of `laststep run`?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from laststep.records.command import Command
@@ -19,4 +19,8 @@ class RunRequest:
     fixes_off: tuple[str, ...] = ()
     allow: str = "equivalent"  # the strongest class of change applied without being asked for
     grace_seconds: float = 30.0
-    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def start_folder(self) -> Path:
+        """Where the command is started: the text of a command may say `cd` first."""
+        return self.cwd / (self.command.working_directory or "")

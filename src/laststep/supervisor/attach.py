@@ -7,6 +7,7 @@ from laststep.journal.writer import Journal
 from laststep.launch.connect import HolderLine, connect
 from laststep.launch.streams import look_at_streams
 from laststep.records.ending import read_ending
+from laststep.records.errors import LaststepError
 from laststep.records.event import OwnEventKind
 from laststep.records.report import LastReport
 from laststep.records.text import Text
@@ -15,6 +16,7 @@ from laststep.supervisor.build_report import build_report
 from laststep.supervisor.console import Console
 from laststep.supervisor.follow import follow
 from laststep.supervisor.judge_attempt import judge_attempt
+from laststep.supervisor.list_runs import is_held
 from laststep.supervisor.report_values import list_report_values
 
 _ATTACHED = Text(
@@ -30,6 +32,11 @@ def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
     holder = read_object(place.holder) if place is not None else {}
     connection = connect(str(holder["socket"])) if holder.get("socket") else None
     ending = None
+    if connection is None and place is not None and is_held(place):
+        raise LaststepError(
+            f"Run {folder.run_id} goes on, held by process {holder['pid']}, but cannot be reached from here."
+            f" Its output is in {folder.output}; to end it: kill {holder['pid']}"
+        )
     if connection is not None:
         Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED, clock.now())
         last_word = follow(

@@ -1,5 +1,6 @@
 """What happens in one launch of the command?"""
 
+import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,7 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
         program=attempt.program,
         argv=request.command.argv,
         environment=inject_guard(request.environment, settings),
-        cwd=str(request.cwd / (request.command.working_directory or "")),
+        cwd=str(request.start_folder),
         ignored_signals=list_ignored_signals(),
         terminal_fds=streams.terminal_fds,
         shares_output=streams.shares_output,
@@ -99,17 +100,23 @@ def _read_last_word(last_word: dict[str, Any] | None, attempt: Attempt) -> Endin
         return None
     number = last_word.get("errno")
     if number is not None:
-        name = attempt.request.command.argv[0]
-        problem = f"{name} cannot be executed: {os.strerror(number)}."
-        advice = "A script needs a first line such as #!/bin/bash; a program must be built for this machine."
-        raise CommandError(f"{problem} {advice}", exit_code=ExitCode.NOT_EXECUTABLE)
+        raise _explain_refusal(attempt.request.command.argv[0], int(number))
     return read_ending(last_word)
+
+
+def _explain_refusal(name: str, number: int) -> CommandError:
+    problem = f"{name} cannot be executed: {os.strerror(number)}."
+    if number == errno.ENOENT:
+        advice = "The file is there, but the interpreter in its first line is not. Correct that line."
+        return CommandError(f"{problem} {advice}", exit_code=ExitCode.NOT_FOUND)
+    advice = "A script needs a first line such as #!/bin/bash; a program must be built for this machine."
+    return CommandError(f"{problem} {advice}", exit_code=ExitCode.NOT_EXECUTABLE)
 
 
 def _find_copy(request: RunRequest) -> str | None:
     """Find the file that the text of the command redirects its output to."""
     name = request.command.output_file
-    return str(request.cwd / (request.command.working_directory or "") / name) if name is not None else None
+    return str(request.start_folder / name) if name is not None else None
 
 
 def _text(path: Path | None) -> str | None:

@@ -12,6 +12,7 @@ from laststep.records.outcome import Judgement
 from laststep.records.report import LastReport, SavedCheckpoint
 from laststep.records.text import Text
 from laststep.supervisor.faults import list_faults
+from laststep.telemetry.progress import count_steps
 from laststep_guard import wire
 
 _SWITCHED_OFF = Text(
@@ -65,9 +66,9 @@ def build_report(  # noqa: PLR0913  # what happened, and whose report it is
 
 def _count_steps(facts: AttemptFacts) -> tuple[int | None, int | None]:
     """Count the steps that all ranks have made, from beats, or from events where no beat could be written."""
-    training = [beat for beat in facts.beats if wire.Flag.TRAINER_SEEN in beat.flags]
-    if training:
-        return min(beat.step for beat in training), max(beat.target_step for beat in training) or None
+    steps, target = count_steps(facts.beats)
+    if steps is not None:
+        return steps, target
     told = [event for event in facts.events if event.kind in (wire.EventKind.TRAIN_BEGAN, wire.EventKind.TRAIN_ENDED)]
     if told:
         return told[-1].fields.get("step"), told[-1].fields.get("target_step")

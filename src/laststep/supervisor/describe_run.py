@@ -38,8 +38,7 @@ def describe_run(request: RunRequest, *, run_id: str, started_at: float) -> dict
 def find_output_dir(request: RunRequest) -> Path | None:
     """Find the folder that the training writes to, as far as the command tells."""
     folder = output_folder(request.command)
-    start = request.cwd / (request.command.working_directory or "")
-    return Path(os.path.normpath(start / folder)) if folder else None
+    return Path(os.path.normpath(request.start_folder / folder)) if folder else None
 
 
 def adds_version(argv: Sequence[str]) -> bool:

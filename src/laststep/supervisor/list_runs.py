@@ -10,6 +10,8 @@ from laststep.host.processes import is_alive
 from laststep.journal.layout import AttemptFolder, RunFolder, runs_folder
 from laststep.journal.reader import read_object
 from laststep.records.errors import RunNotFoundError
+from laststep.telemetry.progress import count_steps
+from laststep.telemetry.read_beats import read_beats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,8 @@ class RunState:
     started_at: float
     output_dir: str | None
     report: dict[str, Any]
+    steps: int | None = None
+    target_steps: int | None = None
 
 
 def list_runs(home: Path) -> Iterator[RunState]:
@@ -39,7 +43,10 @@ def list_runs(home: Path) -> Iterator[RunState]:
 def look_at_run(folder: RunFolder) -> RunState:
     """Look how a run is."""
     run, report = read_object(folder.run), read_object(folder.report)
-    is_running = any(is_held(attempt) for attempt in folder.attempts()[-1:])
+    last = folder.attempts()[-1:]
+    is_running = any(is_held(attempt) for attempt in last)
+    beats = read_beats(last[0].beats) if is_running else ()
+    steps, target_steps = count_steps(beats) if is_running else (report.get("steps"), report.get("target_steps"))
     return RunState(
         folder=folder,
         state="running" if is_running else str(report.get("outcome", "unreported")),
@@ -47,6 +54,8 @@ def look_at_run(folder: RunFolder) -> RunState:
         started_at=float(run.get("started_at", 0)),
         output_dir=run.get("output_dir"),
         report=report,
+        steps=steps,
+        target_steps=target_steps,
     )
 
 

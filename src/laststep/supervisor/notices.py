@@ -18,9 +18,19 @@ _LEFT_OUT = Text(
     en="{left_out_bytes:,} bytes of output are left out here: they came too fast for this screen, and there is no copy",
     zh="此处略去 {left_out_bytes:,} 字节输出：输出过快且没有副本",
 )
+_STUCK = Text(
+    en="waiting for {processes} process(es) that were killed and that the kernel has not let go of yet",
+    zh="等待 {processes} 个已被杀死但内核尚未释放的进程",
+)
 _UNKNOWN = Text(en="the holder says: {about}", zh="holder 通知：{about}")
 
-_BY_SUBJECT = {"stopping": _STOPPING, "ending_at_once": _AT_ONCE, "log_dropped": _LOG_DROPPED, "left_out": _LEFT_OUT}
+_BY_SUBJECT = {
+    "stopping": _STOPPING,
+    "ending_at_once": _AT_ONCE,
+    "log_dropped": _LOG_DROPPED,
+    "left_out": _LEFT_OUT,
+    "stuck": _STUCK,
+}
 
 
 def word_notice(values: Mapping[str, Any]) -> Text:

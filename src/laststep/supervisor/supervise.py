@@ -21,6 +21,7 @@ from laststep.supervisor.judge_attempt import judge_attempt
 from laststep.supervisor.report_values import list_report_values
 from laststep.supervisor.same_output import warn_of_same_output
 
+_NOTE = Text(en="{note}", zh="{note}")  # what reading the command has to say
 _BEGUN = Text(
     en="run {run_id} · see it again: laststep attach {run_id} · end it: laststep stop {run_id}",
     zh="运行 {run_id} · 重新查看：laststep attach {run_id} · 结束：laststep stop {run_id}",
@@ -34,12 +35,14 @@ _BEGUN_WITHOUT_FOLDER = Text(
 
 def supervise(request: RunRequest, *, console: Console, clock: Clock) -> LastReport:
     """Run a command to its end. Raises CommandError when it cannot be started, Left when the user leaves it running."""
-    program = find_program(request.command.argv[0], request.environment, request.cwd)
+    program = find_program(request.command.argv[0], request.environment, request.start_folder)
     opened = open_run_folder(request.home, model=model_name(request.command), started_at=clock.now())
     run_id = opened.folder.run_id if opened.folder is not None else new_run_id()
     journal = Journal(opened.folder)
     journal.write_run(describe_run(request, run_id=run_id, started_at=clock.now()))
     warn_of_same_output(request, opened.folder, console)
+    for note in request.command.notes:
+        console.say(_NOTE.fill(note=note))
     _say_begun(console, opened, run_id)
 
     journal.add_event(OwnEventKind.ATTEMPT_STARTED, clock.now(), attempt=1)
