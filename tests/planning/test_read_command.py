@@ -245,6 +245,8 @@ class TestAScript:
             "swift sft --data ~/x.json",
             "swift sft --data {a,b}.json",
             "swift sft --seed `date`",
+            'swift sft --seed "`date`"',
+            'swift sft --seed "a$`date`"',
             "A=1\nswift sft",
             "swift sft\nswift export",
             "swift sft 2> errors.log",
@@ -328,6 +330,9 @@ class TestARefusal:
     def test_a_quote_that_never_closes_names_its_line(self, folder, text, line):
         message = text_refusal(folder, text, "train.sh")
         assert f"line {line}: the quote" in message
+
+    def test_a_sign_of_the_shell_inside_the_open_quote_excuses_nothing(self, folder):
+        assert "never closes" in text_refusal(folder, "swift x'a$(b", "train.sh")
 
     def test_several_commands_in_a_text_name_their_lines(self, folder):
         message = text_refusal(folder, "swift sft\n\nswift export")

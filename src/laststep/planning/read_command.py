@@ -109,7 +109,8 @@ def _read_text(  # noqa: PLR0913  # what is read, and the two worlds it is read 
 
 def _refuse_unclosed(pasted: PastedText, text: str, source: str) -> None:
     # Inside a here-document or a nested expansion a lone quote can be right; bash will tell.
-    if pasted.unclosed is None or any(sign in text for sign in ("<<", "$(", "${", "$'")):
+    is_nested = any(what.startswith(("<<", "$(", "${", "$'", "`")) for _, what in pasted.needs_shell)
+    if pasted.unclosed is None or is_nested:
         return
     line, quote = pasted.unclosed
     shown = text.split("\n")[line - 1].strip()
