@@ -42,8 +42,12 @@ def fingerprint(function: Callable[..., Any]) -> str:
     People run git checkouts, so a version number says too little and a hash of the text too much. Raises OSError or
     TypeError when there is no source.
     """
-    source = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
-    tree = ast.parse(source)
+    return fingerprint_source(inspect.getsource(inspect.unwrap(function)))
+
+
+def fingerprint_source(source: str) -> str:
+    """Name the code of one function given as text, at whatever indentation; see `fingerprint`."""
+    tree = ast.parse(textwrap.dedent(source))
     _Plain().visit(tree)
     # ast.dump's wording differs between Python versions in empty fields only; drop those.
     return hashlib.sha256(_written(tree).encode()).hexdigest()[:16]

@@ -16,17 +16,6 @@ FAKES = PROJECT / "tests" / "fakes"
 TAG = "LASTSTEP_TEST_TAG"
 
 
-def wait_until(claim, seconds=20):
-    """Wait until a claim holds; the bound is generous, since the machine may be busy."""
-    deadline = time.monotonic() + seconds
-    while True:
-        value = claim()
-        if value:
-            return value
-        assert time.monotonic() < deadline, f"{claim} did not come true within {seconds} s"
-        time.sleep(0.02)
-
-
 @dataclass
 class Laststep:
     """Starts laststep and looks at what it left."""
@@ -58,6 +47,17 @@ class Laststep:
         assert report["exit_code"] == ended.returncode
         return report
 
+    @staticmethod
+    def wait_until(claim, seconds=20):
+        """Wait until a claim holds; the bound is generous, since the machine may be busy."""
+        deadline = time.monotonic() + seconds
+        while True:
+            value = claim()
+            if value:
+                return value
+            assert time.monotonic() < deadline, f"{claim} did not come true within {seconds} s"
+            time.sleep(0.02)
+
     def living(self):
         """Processes of this test that live, the holder included."""
         marked = f"{TAG}={self.tag}".encode()
@@ -72,14 +72,14 @@ class Laststep:
                 continue
         return found
 
-    def pid_of(self, part):
-        """The one process whose command line has a part in it."""
-        pids = [pid for pid, words in self.living() if part in words]
+    def pid_of(self, beginning):
+        """The one process whose command line begins so."""
+        pids = [pid for pid, words in self.living() if words.startswith(beginning)]
         return pids[0] if len(pids) == 1 else None
 
     def folder(self):
         """The one run folder, once it is there."""
-        (folder,) = wait_until(lambda: list((self.home / "runs").glob("*/run.json")))
+        (folder,) = self.wait_until(lambda: list((self.home / "runs").glob("*/run.json")))
         return folder.parent
 
 
@@ -89,7 +89,7 @@ def laststep(tmp_path):
     ours = Laststep(tmp_path / "home", uuid.uuid4().hex)
     yield ours
     try:
-        wait_until(lambda: not ours.living(), 10)
+        ours.wait_until(lambda: not ours.living(), 10)
     finally:
         for pid, _ in ours.living():
             os.kill(pid, 9)

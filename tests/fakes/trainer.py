@@ -24,7 +24,7 @@ def main():
     parser.add_argument("--end", default="ok")
     parser.add_argument("--fails-on-rank", type=int, default=0)
     parser.add_argument("--workers", type=int, default=0)
-    parser.add_argument("--ready", type=Path, help="created when the first step has been made")
+    parser.add_argument("--ready", type=Path, help="its name and the rank: created when the first step has been made")
     parser.add_argument("--on-term", type=Path, help="a file to append `saved` to on SIGTERM, half a second later")
     options = parser.parse_args()
     rank = int(os.environ.get("RANK", "0"))
@@ -83,7 +83,7 @@ def train(rank, options, end):
         rank.beat(wire.Phase.STEP, flags, step, target)
         print(f"rank {rank.rank} step {step}", flush=True)
         if options.ready is not None:
-            options.ready.touch()
+            Path(f"{options.ready}{rank.rank}").touch()
         if step == target // 2 + 1 and end != "ok":
             finish_badly(rank, flags, step, target, end)
     rank.beat(wire.Phase.END, flags | wire.Flag.TRAIN_ENDED, target, target)

@@ -2,10 +2,8 @@
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,57 +19,42 @@ _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from laststep.launch.holde
 _LEAVES_SECONDS = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class StartedHolder:
-    """A holder of our own, and the line to it."""
+class Holder:
+    """A holder of our own, and the line to it, which is there before the holder is."""
 
-    process: "subprocess.Popen[bytes]"
-    connection: socket.socket
+    def __init__(self, orders: Orders, *, log_path: Path | None) -> None:
+        self.connection, self._theirs = make_pair()
+        self._orders = orders
+        self._log_path = log_path
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it in a session of its own. It gets our stdin when that is for the command."""
+        orders_fd = os.memfd_create("laststep-orders")
+        with os.fdopen(orders_fd, "r+b") as file, self._theirs, _open_log(self._log_path) as log:
+            file.write(write_orders(self._orders))
+            file.flush()
+            os.lseek(orders_fd, 0, os.SEEK_SET)
+            self._process = subprocess.Popen(
+                self._words(orders_fd),
+                stdin=subprocess.DEVNULL if 0 in self._orders.terminal_fds else None,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                pass_fds=(self._theirs.fileno(), orders_fd),
+                start_new_session=True,
+            )
 
     def let_go(self) -> None:
         """Close the line, upon which the holder leaves, and see that it has."""
         self.connection.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(_LEAVES_SECONDS)
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LEAVES_SECONDS)
 
-
-def start_holder(orders: Orders, *, log_path: Path | None) -> StartedHolder:
-    """Start a holder in a session of its own. It gets our stdin when that is for the command."""
-    ours, theirs = make_pair()
-    orders_fd = os.memfd_create("laststep-orders")
-    with os.fdopen(orders_fd, "r+b") as file:
-        file.write(write_orders(orders))
-        file.flush()
-        os.lseek(orders_fd, 0, os.SEEK_SET)
-        process = _start(orders, log_path, theirs.fileno(), orders_fd)
-    theirs.close()
-    return StartedHolder(process, ours)
-
-
-def _start(orders: Orders, log_path: Path | None, socket_fd: int, orders_fd: int) -> "subprocess.Popen[bytes]":
-    root = Path(laststep.__file__).resolve().parent.parent
-    words = [
-        sys.executable,
-        "-I",
-        "-S",
-        "-c",
-        _PROGRAM,
-        str(root),
-        "laststep-holder",
-        orders.run_id,
-        str(socket_fd),
-        str(orders_fd),
-    ]
-    stdin = subprocess.DEVNULL if 0 in orders.terminal_fds else None
-    with _open_log(log_path) as log:
-        return subprocess.Popen(
-            words,
-            stdin=stdin,
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-            pass_fds=(socket_fd, orders_fd),
-            start_new_session=True,
-        )
+    def _words(self, orders_fd: int) -> list[str]:
+        root = Path(laststep.__file__).resolve().parent.parent
+        fds = [str(self._theirs.fileno()), str(orders_fd)]
+        return [sys.executable, "-I", "-S", "-c", _PROGRAM, str(root), "laststep-holder", self._orders.run_id, *fds]
 
 
 def _open_log(path: Path | None) -> BinaryIO:

@@ -22,18 +22,13 @@ _HELPER_MARKS = (
 
 
 def find_ranks(holder_pid: int, beats_dir: str | None) -> list[int]:
-    """Find whom to ask: ranks by their beats, else by their environment, else whatever is no helper of another."""
+    """Find whom to ask: ranks by their beats and their environment, else whatever is no helper of another."""
     living = [process for process in find_descendants(holder_pid) if not process.is_zombie]
     by_beat = {beat.pid for beat in read_beats(beats_dir)} & {process.pid for process in living}
-    if by_beat:
-        return sorted(by_beat)
-    trainers = _leave_out_helpers(living)
-    ranks = [process for process in trainers if "RANK" in read_environment(process.pid)]
-    rank_pids = {process.pid for process in ranks}
-    if ranks:
-        # Children of a rank inherit its environment; only the topmost is the rank.
-        return [process.pid for process in ranks if process.parent_pid not in rank_pids]
-    return [process.pid for process in trainers]
+    by_environment = {process.pid: process for process in living if _has_rank(process.pid)}
+    # Children of a rank inherit its environment; only the topmost is the rank. It may not have come to its beat yet.
+    topmost = {process.pid for process in by_environment.values() if process.parent_pid not in by_environment}
+    return sorted(by_beat | topmost) or [process.pid for process in _leave_out_helpers(living)]
 
 
 def read_beats(beats_dir: str | None) -> list[wire.Beat]:
@@ -69,6 +64,11 @@ def end_orphans(clock: Clock) -> None:
     while any(not process.is_zombie for process in find_descendants(os.getpid())) and clock.monotonic() < until:
         end_descendants(os.getpid(), signal.SIGKILL)
         clock.sleep(0.05)
+
+
+def _has_rank(pid: int) -> bool:
+    # Some clusters set RANK for the whole job: then it says nothing about a process of it.
+    return "RANK" not in os.environ and "RANK" in read_environment(pid)
 
 
 def _leave_out_helpers(processes: Sequence[Process]) -> list[Process]:

@@ -46,7 +46,8 @@ def secure_standard_streams() -> None:
         try:
             os.fstat(fd)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
+            os.set_inheritable(fd, True)
 
 
 def list_ignored_signals() -> tuple[int, ...]:

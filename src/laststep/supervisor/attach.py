@@ -32,8 +32,12 @@ def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
     ending = None
     if connection is not None:
         Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED, clock.now())
-        console.say(_ATTACHED.fill(run_id=folder.run_id))
-        last_word = follow(HolderLine(connection), streams=look_at_streams(), console=console)
+        last_word = follow(
+            HolderLine(connection),
+            streams=look_at_streams(),
+            console=console,
+            begin=lambda: console.say(_ATTACHED.fill(run_id=folder.run_id)),
+        )
         ending = read_ending(last_word) if last_word is not None and "command" in last_word else None
         connection.close()
     if ending is None and place is not None:

@@ -12,7 +12,7 @@ from laststep.journal.writer import make_attempt_folder
 from laststep.launch.connect import HolderLine
 from laststep.launch.inject import inject_guard
 from laststep.launch.orders import Orders
-from laststep.launch.start import start_holder
+from laststep.launch.start import Holder
 from laststep.launch.stop import end_orphans
 from laststep.launch.streams import Streams, list_ignored_signals, look_at_streams
 from laststep.launch.subreaper import become_subreaper
@@ -43,10 +43,8 @@ def run_attempt(attempt: Attempt, *, console: Console, clock: Clock) -> AttemptF
     become_subreaper()  # should the holder be killed, its orphans come to us, and we can end them
     streams = look_at_streams()
     place = make_attempt_folder(attempt.folder, attempt.number) if attempt.folder is not None else None
-    holder = start_holder(
-        _give_orders(attempt, streams, place), log_path=place.holder_log if place is not None else None
-    )
-    last_word = follow(HolderLine(holder.connection), streams=streams, console=console)
+    holder = Holder(_give_orders(attempt, streams, place), log_path=place.holder_log if place is not None else None)
+    last_word = follow(HolderLine(holder.connection), streams=streams, console=console, begin=holder.start)
     if last_word is None:
         end_orphans(clock)
     facts = gather_facts(_read_last_word(last_word, attempt), attempt.folder, place)

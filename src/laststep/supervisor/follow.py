@@ -3,6 +3,7 @@
 import contextlib
 import os
 import selectors
+from collections.abc import Callable
 from typing import Any
 
 from laststep.launch.connect import HolderLine
@@ -80,12 +81,16 @@ class _Follower:
             self.terminal = None if not os.isatty(_STDIN) else self.terminal
 
 
-def follow(line: HolderLine, *, streams: Streams, console: Console) -> dict[str, Any] | None:
-    """Show a run until it ends. Gives the holder's last word, or None when the holder was killed. Raises Left."""
+def follow(line: HolderLine, *, streams: Streams, console: Console, begin: Callable[[], None]) -> dict[str, Any] | None:
+    """Show a run until it ends. Gives the holder's last word, or None when the holder was killed. Raises Left.
+
+    `begin` is called when signals are listened to, so that a Ctrl-C never falls between the start and us.
+    """
     follower = _Follower(line, streams, console)
     terminal = follower.terminal
     with Interrupts(line, terminal, streams.screen):
         try:
+            begin()
             if streams.screen is not None:
                 line.resize(*read_window(streams.screen))
             return follower.follow()

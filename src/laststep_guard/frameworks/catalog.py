@@ -5,14 +5,18 @@ from typing import Callable, Tuple
 
 from laststep_guard.frameworks.accelerate import hook_backward
 from laststep_guard.frameworks.launcher import record_children
+from laststep_guard.frameworks.swift import name_rows
 from laststep_guard.frameworks.torch_loader import hook_loader
+from laststep_guard.frameworks.torch_signals import shield_saves
 from laststep_guard.frameworks.transformers import hook_callbacks, hook_trainer
 from laststep_guard.guardian import Guardian
 
 HOOKS: Tuple[Tuple[str, Callable[[ModuleType, Guardian], None]], ...] = (
     ("subprocess", record_children),
+    ("torch.utils.data._utils.signal_handling", shield_saves),
     ("torch.utils.data.dataloader", hook_loader),
     ("transformers.trainer_callback", hook_callbacks),
     ("transformers.trainer", hook_trainer),
     ("accelerate.accelerator", hook_backward),
+    ("swift.trainers.mixin", name_rows),
 )

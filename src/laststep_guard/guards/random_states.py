@@ -18,6 +18,10 @@ _DEEPEST = 8
 _LONGEST_CONTAINER = 200  # longer ones hold rows, not generators
 _PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type, types.ModuleType)
 
+# Counters that decide like random numbers which row comes next, by class: ms-swift's lazy data set replaces a row that
+# can't be encoded by the next of a fixed permutation, and every worker has a position of its own in it.
+_COUNTERS: Dict[str, Tuple[str, ...]] = {"LazyLLMDataset": ("_idx",)}
+
 Path = Tuple[str, ...]
 
 
@@ -29,6 +33,7 @@ class RandomStates:
         self._owners: Dict[Path, Any] = {}  # instance dictionaries that were walked over
         self._sizes: Dict[Path, int] = {}
         self._own: Dict[Path, Any] = {}  # path -> generator
+        self._counting: Dict[Path, Any] = {}  # path -> object with counters
         self._find()
         self._pristine = self._read_own()
 
@@ -63,7 +68,10 @@ class RandomStates:
         self._write_own(self._pristine)
 
     def _read_own(self) -> Dict[Path, Any]:
-        return {path: _read(generator) for path, generator in self._own.items()}
+        states = {path: _read(generator) for path, generator in self._own.items()}
+        for path, counting in self._counting.items():
+            states[path] = ("counters", {name: vars(counting).get(name) for name in _COUNTERS[type(counting).__name__]})
+        return states
 
     def _write_own(self, states: Dict[Path, Any]) -> None:
         for path in [path for path in self._own if path not in states]:
@@ -71,6 +79,9 @@ class RandomStates:
             self._owners[path[:-1]].pop(path[-1], None)
             del self._own[path]
         for path, (kind, state) in states.items():
+            if kind == "counters":
+                vars(self._counting[path]).update(state)
+                continue
             generator = self._own.get(path)
             if generator is None:
                 generator = self._make(path, kind)
@@ -94,6 +105,7 @@ class RandomStates:
     def _find(self) -> None:
         self._owners.clear()
         self._own.clear()
+        self._counting.clear()
         waiting: Deque[Tuple[Path, Any]] = deque(((name,), root) for name, root in self._roots.items())
         seen: Set[int] = set()
         while waiting and len(seen) < _MOST_OBJECTS:
@@ -104,6 +116,8 @@ class RandomStates:
             if _kind(value) is not None:
                 self._own[path] = value
                 continue
+            if type(value).__name__ in _COUNTERS:
+                self._counting[path] = value
             owner = getattr(value, "__dict__", None)
             if isinstance(owner, dict) and not isinstance(value, (types.FunctionType, functools.partial)) and not _is_heavy(value):
                 self._owners[path] = owner
