@@ -343,6 +343,16 @@ class TestARefusal:
         message = text_refusal(folder, "My training hangs.\nrm is what I tried\nswift sft --x $Y")
         assert "not one command" in message
 
+    def test_a_whole_conversation_is_refused_in_a_few_lines(self, folder):
+        text = "\n".join(f"word{number} says (this) \u2018quoted\u2019" for number in range(100))
+        assert len(text_refusal(folder, text).splitlines()) < 20
+
+    def test_a_repair_met_on_many_lines_is_told_once(self, folder):
+        command = read_text(folder, "swift sft \\ \n" + "".join(f" --x{n} \u201c1\u201d \\\n" for n in range(9)))
+        assert [note for note in command.notes if "quote" in note] == [
+            "command.txt, lines 2, 3, 4, 5, 6, …: a typographic quote (\u201c) read as a plain one"
+        ]
+
     def test_repaired_text_never_goes_to_bash(self, folder):
         """bash would read the prompt or the typographic quote as something else."""
         assert "stumble" in text_refusal(folder, "$ swift sft --model $MODEL", "train.sh")
