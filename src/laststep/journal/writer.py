@@ -41,8 +41,8 @@ def open_run_folder(home: Path, *, model: str, started_at: float) -> OpenedFolde
 def make_attempt_folder(folder: RunFolder, number: int) -> AttemptFolder:
     """Make the folder of one launch, with the places the guard writes to."""
     attempt = folder.attempt(number)
-    for path in (attempt.path, attempt.beats, attempt.events):
-        path.mkdir(parents=True, mode=_PRIVATE, exist_ok=True)
+    for path in (attempt.beats, attempt.events):
+        _make_private(path)
     return attempt
 
 
@@ -74,7 +74,7 @@ class Journal:
 
 
 def _make_folder(path: Path, *, is_temporary: bool) -> RunFolder:
-    path.mkdir(parents=True, mode=_PRIVATE)
+    _make_private(path)
     try:
         trial = path / "trial"
         with _open_private(trial, os.O_TRUNC) as file:
@@ -85,6 +85,13 @@ def _make_folder(path: Path, *, is_temporary: bool) -> RunFolder:
         _remove(path, ("trial",))
         raise
     return RunFolder(path, is_temporary)
+
+
+def _make_private(path: Path) -> None:
+    """Make a folder and those above it that are missing, for their owner alone; mkdir makes parents for all."""
+    if not path.parent.exists():
+        _make_private(path.parent)
+    path.mkdir(mode=_PRIVATE, exist_ok=True)
 
 
 def _remove(path: Path, names: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ Exit codes lie: torchrun says 1 for a rank that was killed, `swift` says 247, an
 data says 0. So what decides is how the ranks themselves ended, and whether their beats reached the target step.
 """
 
+import math
 import signal
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -100,27 +101,30 @@ def _got_there_by_events(events: Iterable[Event], ranks: set[int]) -> bool:
 
 
 def _find_first_failure(facts: AttemptFacts, ending: Ending) -> _Failure | None:
-    failures = sorted(_list_failures(facts, ending), key=lambda failure: failure.end.at)
-    by_ranks = [failure for failure in failures if failure.rank is not None]
-    if by_ranks:
-        together = [failure for failure in by_ranks if failure.end.at - by_ranks[0].end.at <= _TOGETHER_SECONDS]
-        return min(together, key=lambda failure: (_weight(failure.end.code), failure.end.at))
-    return _find_behind_command(facts, ending)
-
-
-def _list_failures(facts: AttemptFacts, ending: Ending) -> list[_Failure]:
-    """List the ranks that failed by themselves: not those that we ended, nor those that ended with 0."""
+    """Find the failure that decides: of a rank, else of a launcher's child that had not become a rank yet."""
+    recorded = _list_recorded_ends(facts.events)
     rank_of_pid = _find_rank_pids(facts)
-    ended_by_us_from = min(
-        [request.at for request in ending.stop_requests]
-        + ([ending.sweep_began_at] if ending.sweep_began_at is not None else []),
-        default=float("inf"),
-    )
-    ends: dict[int, ProcessEnd] = {}
-    for end in (ending.command, *ending.reaped, *_list_recorded_ends(facts.events)):
-        if end.code != 0 and end.at < ended_by_us_from and (end.pid not in ends or end.at < ends[end.pid].at):
-            ends[end.pid] = end
-    return [_Failure(rank_of_pid[pid], end) for pid, end in ends.items() if pid in rank_of_pid]
+    ends = _leave_out_ours([ending.command, *ending.reaped, *recorded], ending)
+    by_ranks = [_Failure(rank_of_pid[end.pid], end) for end in ends if end.pid in rank_of_pid]
+    by_children = [_Failure(None, end) for end in _leave_out_ours(recorded, ending)]
+    return _choose_most_telling(by_ranks) or _choose_most_telling(by_children)
+
+
+def _choose_most_telling(failures: list[_Failure]) -> _Failure | None:
+    """Choose the first failure, or the one behind it when several came together."""
+    if not failures:
+        return None
+    first_at = min(failure.end.at for failure in failures)
+    together = [failure for failure in failures if failure.end.at - first_at <= _TOGETHER_SECONDS]
+    return min(together, key=lambda failure: (_weight(failure.end.code), failure.end.at))
+
+
+def _leave_out_ours(ends: Iterable[ProcessEnd], ending: Ending) -> list[ProcessEnd]:
+    """Leave out those that ended well, and those that ended after we began to end them."""
+    ours = [request.at for request in ending.stop_requests]
+    if ending.sweep_began_at is not None:
+        ours.append(ending.sweep_began_at)
+    return [end for end in ends if end.code != 0 and end.at < min(ours, default=math.inf)]
 
 
 def _find_rank_pids(facts: AttemptFacts) -> dict[int, int | None]:
@@ -141,15 +145,6 @@ def _list_recorded_ends(events: Iterable[Event]) -> list[ProcessEnd]:
         if event.kind == wire.EventKind.CHILD_ENDED and isinstance(child, int) and isinstance(code, int):
             ends.append(ProcessEnd(child, code, event.time))
     return ends
-
-
-def _find_behind_command(facts: AttemptFacts, ending: Ending) -> _Failure | None:
-    """Find the child whose signal the command's code hides: `swift` passes -9 on as 247."""
-    code = ending.command.code
-    for end in _list_recorded_ends(facts.events):
-        if end.code < 0 and code in (256 + end.code, 128 - end.code):
-            return _Failure(None, ProcessEnd(end.pid, end.code, end.at))
-    return None
 
 
 def _came_before(failure: _Failure | None, ending: Ending) -> bool:

@@ -1,0 +1,229 @@
+"""Does anything survive a run that is hit by a signal at a bad moment, and is its exit code right?
+
+`start_stop_cycles.py --cycles 200` starts a run, sends a random signal at a random moment to laststep, to the front
+(`swift`), to torchrun's agent, to a rank or to a loader worker, and looks: no process is left, no segment of shared
+memory, and the exit code is one that the table allows. `--real` drives `swift sft` instead of the fakes in tests/fakes.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PROJECT / "src"))
+FAKES = PROJECT / "tests" / "fakes"
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # the kernel's shared memory
+TAG = "LASTSTEP_TEST_TAG"
+RUN_SECONDS = 600
+VICTIMS = ("laststep", "front", "agent", "rank", "worker")
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+BY_SIGNAL = {signal.SIGTERM: {143}, signal.SIGINT: {130}, signal.SIGKILL: {137}, signal.SIGHUP: set()}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is run, and how its processes are told apart by their command lines."""
+
+    words: list[str]
+    environment: dict[str, str]
+    marks: dict[str, tuple[str, ...]]
+    longest_wait: float  # seconds until the signal
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Who got which signal."""
+
+    victim: str
+    number: int
+    pid: int | None  # None: there was no such process at that moment
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cycles", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--real", action="store_true", help="run `swift sft` on the tiny model")
+    parser.add_argument("--env", type=Path, default=PROJECT / ".envs" / "current", help="with ms-swift in it")
+    parser.add_argument("--model", type=Path, default=PROJECT / ".lab" / "model")
+    parser.add_argument("--data", type=Path, default=PROJECT / ".lab" / "data" / "rows.json")
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        work = real_work(options, Path(folder)) if options.real else fake_work()
+        bad = [cycle for cycle in range(options.cycles) if not run_cycle(cycle, work, chance, Path(folder))]
+    print(f"{options.cycles - len(bad)} of {options.cycles} cycles left nothing and gave the right code")
+    sys.exit(1 if bad else 0)
+
+
+def fake_work():
+    fakes = {name: str(FAKES / f"{name}.py") for name in ("front", "agent", "trainer")}
+    trainer = [fakes["trainer"], "--target", "30", "--step-seconds", "0.05", "--workers", "2"]
+    words = [sys.executable, fakes["front"], sys.executable, fakes["agent"], "2", sys.executable, *trainer]
+    marks = {
+        "front": (f"{sys.executable} {fakes['front']}",),
+        "agent": (f"{sys.executable} {fakes['agent']}",),
+        "rank": (f"{sys.executable} {fakes['trainer']}",),
+        "worker": (f"{sys.executable} -c import time",),
+    }
+    return Work(words, dict(os.environ), marks, longest_wait=3.0)
+
+
+def real_work(options, folder):
+    from laststep.demo.reported_command import (  # noqa: PLC0415  # only the real work needs it
+        ReportedRun,
+        reported_argv,
+        reported_environment,
+    )
+
+    run = ReportedRun(options.env / "bin" / "python", options.model, options.data, folder / "out", ranks=2)
+    python = str(options.env / "bin" / "python")
+    marks = {
+        "front": (f"{python} {options.env / 'bin' / 'swift'}",),
+        "agent": (f"{python} -m torch.distributed.run",),
+        "rank": (f"{python} -u ", f"{python} -X"),  # and its forked workers, which are told apart by their parent
+        "worker": (),
+    }
+    return Work(reported_argv(run), reported_environment(run), marks, longest_wait=45.0)
+
+
+def run_cycle(cycle, work, chance, folder):
+    """Run once with one hit; True when all is well."""
+    tag = uuid.uuid4().hex
+    environment = work.environment | {TAG: tag, "LASTSTEP_HOME": str(folder / "home"), "LANG": "C.UTF-8"}
+    environment["PYTHONPATH"] = str(PROJECT / "src")
+    before = segments()
+    words = [sys.executable, "-m", "laststep"]
+    with tempfile.TemporaryFile() as errors:
+        run = [*words, "run", "--json", "--grace", "5", "--", *work.words]
+        process = subprocess.Popen(run, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
+        time.sleep(chance.uniform(0, work.longest_wait))
+        hit = strike(chance, work, tag, process)
+        code = process.wait(RUN_SECONDS)
+        errors.seek(0)
+        told = errors.read().decode(errors="replace").splitlines()
+    if hit.victim == "laststep" and hit.number in (signal.SIGKILL, signal.SIGHUP):
+        code, told = see_through(words, environment, tag)
+    problems = list(find_problems(hit, code, told, tag, before))
+    name = signal.Signals(hit.number).name
+    print(f"{cycle:4} {name:8} {hit.victim:9} {hit.pid or '-':>8} code {code} {'; '.join(problems)}", flush=True)
+    return not problems
+
+
+def strike(chance, work, tag, process):
+    victim = chance.choice(VICTIMS)
+    number = chance.choice([*SIGNALS, signal.SIGHUP] if victim == "laststep" else SIGNALS)
+    pids = [process.pid] if victim == "laststep" else find(work, victim, tag)
+    pid = chance.choice(pids) if pids else None
+    if pid is None:
+        return Hit(victim, number, None)
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return Hit(victim, number, None)
+    return Hit(victim, number, pid)
+
+
+def find(work, victim, tag):
+    """Processes of a kind. A forked worker looks like the rank it was forked from, so that its parent tells."""
+    running = living(tag)
+    ranks = {pid for pid, (_, words) in running.items() if words.startswith(work.marks["rank"])}
+    forked = {pid for pid in ranks if running[pid][0] in ranks}
+    if victim == "rank":
+        return sorted(ranks - forked)
+    if victim == "worker" and not work.marks["worker"]:
+        return sorted(forked)
+    return sorted(pid for pid, (_, words) in running.items() if words.startswith(work.marks[victim]))
+
+
+def see_through(words, environment, tag):
+    """After the end of laststep, attach until the run is over."""
+    deadline = time.monotonic() + 5
+    while living(tag) and not list(Path(environment["LASTSTEP_HOME"]).glob("runs/*/attempts/1/holder.json")):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.05)
+    attached = subprocess.run([*words, "attach", "last", "--json"], env=environment, capture_output=True, check=False)
+    return attached.returncode, attached.stderr.decode(errors="replace").splitlines()
+
+
+def find_problems(hit, code, told, tag, before):
+    deadline = time.monotonic() + 10
+    while living(tag) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid, (_, words) in living(tag).items():
+        yield f"left alive: {pid} {words[:80]}"
+        os.kill(pid, signal.SIGKILL)
+    new = segments() - before
+    left = new - mapped_by_anybody(new)  # other programs of this machine use shared memory too
+    left &= segments()  # those that somebody else was just done with
+    if left:
+        yield f"left in shared memory: {sorted(left)}"
+    if code not in allowed_codes(hit):
+        yield f"code {code} is not of {sorted(allowed_codes(hit))}"
+    with contextlib.suppress(ValueError, IndexError):
+        report = json.loads(told[-1])
+        if report["exit_code"] != code:
+            yield f"the report says {report['exit_code']}"
+
+
+def allowed_codes(hit):
+    """The codes of the table. 0 is always one: the signal may come when all is done, or be guarded against."""
+    if hit.pid is None:
+        return {0}
+    if hit.victim == "laststep":
+        # Before its handlers are there, laststep has started nothing and ends by the signal itself.
+        early = {-hit.number, 130} if hit.number in (signal.SIGTERM, signal.SIGINT) else {2}
+        return {0, 143 if hit.number in (signal.SIGTERM, signal.SIGINT) else 0} | early
+    if hit.victim == "worker":
+        return {0, 1, 130, 137, 143}  # 0 with the guard; what the trainer makes of it without
+    own = BY_SIGNAL[hit.number]
+    # The agent passes a SIGINT on as it pleases, and a trainer may turn it into an exception.
+    return {0} | own | ({1, 143} if hit.number == signal.SIGINT else set())
+
+
+def living(tag):
+    """Processes with the tag in their environment: {pid: (parent, command line)}."""
+    marked = f"{TAG}={tag}".encode()
+    found = {}
+    for name in os.listdir("/proc"):
+        entry = Path("/proc") / name
+        with contextlib.suppress(OSError, ValueError):
+            fields = (entry / "stat").read_bytes().rpartition(b") ")[2].split()
+            if (
+                name.isdigit()
+                and int(name) != os.getpid()
+                and fields[0] != b"Z"
+                and marked in (entry / "environ").read_bytes()
+            ):
+                found[int(name)] = int(fields[1]), (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return found
+
+
+def mapped_by_anybody(names):
+    if not names:
+        return set()
+    mapped = set()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            text = Path(f"/proc/{name}/maps").read_text(errors="replace")
+            mapped |= {segment for segment in names if f"{SHARED_MEMORY}/{segment}" in text}
+    return mapped
+
+
+def segments():
+    return {name for name in os.listdir(SHARED_MEMORY) if name.startswith(("torch_", "psm_", "sem."))}
+
+
+if __name__ == "__main__":
+    main()
