@@ -51,7 +51,7 @@ def run(losses, exit_code=0, output=""):
     return SupervisedRun(exit_code=exit_code, report={}, trained=trained, run_folder=Path("/run"), output=output)
 
 
-def demonstration(disturbed, undisturbed, kills=(KILL,), missed=()):
+def demonstration(disturbed, undisturbed, kills=(KILL,), missed=(), has_same_adapter=True):
     return Demonstration(
         moments=tell_timeline(EVENTS, kills, 100.0),
         kills=tuple(kills),
@@ -60,6 +60,7 @@ def demonstration(disturbed, undisturbed, kills=(KILL,), missed=()):
         undisturbed=undisturbed,
         disturbed_seconds=40.0,
         undisturbed_seconds=30.0,
+        has_same_adapter=has_same_adapter,
     )
 
 
@@ -71,12 +72,17 @@ def demonstration(disturbed, undisturbed, kills=(KILL,), missed=()):
         demonstration(run((1.0,), exit_code=1, output="last words"), run((1.0,))),
         demonstration(run((1.0,)), run((1.0,)), missed=["during save"]),
         demonstration(run((1.0,)), run((1.0,)), kills=()),
+        demonstration(run((1.0,)), run((1.0,)), has_same_adapter=False),
     ],
-    ids=["other losses", "no losses", "failed", "a kill was missed", "nobody was killed"],
+    ids=["other losses", "no losses", "failed", "a kill was missed", "nobody was killed", "another adapter"],
 )
 def test_anything_less_than_equal_runs_with_real_kills_proves_nothing(shown):
     assert not shown.is_proven
     assert not list_demonstration_values(shown)["proven"]
+
+
+def test_equal_runs_with_real_kills_are_a_proof():
+    assert demonstration(run((1.0, 2.0)), run((1.0, 2.0))).is_proven
 
 
 def test_a_failed_run_shows_its_last_words():

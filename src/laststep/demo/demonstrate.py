@@ -42,15 +42,12 @@ class Demonstration:
     undisturbed: SupervisedRun
     disturbed_seconds: float
     undisturbed_seconds: float
+    has_same_adapter: bool  # compared at once: the runs' folders may be gone when this is read
 
     @property
     def has_same_losses(self) -> bool:
         losses = self.disturbed.trained.losses
         return bool(losses) and losses == self.undisturbed.trained.losses
-
-    @property
-    def has_same_adapter(self) -> bool:
-        return have_same_tensors(self.disturbed.trained.adapter, self.undisturbed.trained.adapter)
 
     @property
     def is_proven(self) -> bool:
@@ -82,6 +79,7 @@ def demonstrate(python: Path, *, cache: Path, work: Path, clock: Clock, say: Cal
         undisturbed=undisturbed,
         disturbed_seconds=disturbed_seconds,
         undisturbed_seconds=clock.now() - again_at,
+        has_same_adapter=have_same_tensors(disturbed.trained.adapter, undisturbed.trained.adapter),
     )
 
 
