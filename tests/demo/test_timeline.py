@@ -51,7 +51,7 @@ def run(losses, exit_code=0, output=""):
     return SupervisedRun(exit_code=exit_code, report={}, trained=trained, run_folder=Path("/run"), output=output)
 
 
-def demonstration(disturbed, undisturbed, kills=(KILL,), missed=(), has_same_adapter=True):
+def demonstration(disturbed, undisturbed, *, kills=(KILL,), missed=(), has_same_adapter=True):
     return Demonstration(
         moments=tell_timeline(EVENTS, kills, 100.0),
         kills=tuple(kills),
