@@ -53,11 +53,11 @@ def main() -> None:
         "a text-only row between rows with images": [0, 2, 1],
         "two images a document": [6],
         "text and pictures in one row": [7, 0],
-        "documents are drawn": [5],
     }
     result = {name: compare(trainer, rows, chosen, seed=0) for name, chosen in cases.items()}
-    for seed in (1, 2):
-        result[f"documents are drawn, seed {seed}"] = compare(trainer, rows, [5, 0], seed=seed)
+    # Packed, 110 documents attend to each other in one row, which takes a CPU minutes.
+    for seed in () if "padding_free" in features else (0, 1, 2):
+        result[f"documents are drawn, seed {seed}"] = compare(trainer, rows, [5], seed=seed)
     print("RESULT " + json.dumps(result))  # noqa: T201  # how a driver answers
 
 
