@@ -160,15 +160,14 @@ def _expanding(original: Method) -> Method:
 
 
 def _expand(outputs: Any, index: Any) -> None:
-    """Give an output a row for each place of stock's list, where it has one for each document.
-
-    All tensors of the output, since evaluation gathers whatever it finds in it.
-    """
-    documents = outputs.logits.shape[0]
-    for key, value in list(outputs.items()):
-        if key != "logits" and getattr(value, "ndim", 0) and value.shape[0] == documents:
-            outputs[key] = value[index.to(value.device)]
-    outputs.logits = _expanded(outputs.logits, index)
+    """Give the scores a row for each place of stock's list, where they have one for each document."""
+    scores = outputs.logits
+    if not scores.requires_grad:
+        # Evaluation gathers whatever it finds in an output; in training nobody looks at the rest.
+        for key, value in list(outputs.items()):
+            if key != "logits" and getattr(value, "ndim", 0) and value.shape[0] == scores.shape[0]:
+                outputs[key] = value[index.to(value.device)]
+    outputs.logits = _expanded(scores, index)
 
 
 def _expanded(scores: Any, index: Any) -> Any:

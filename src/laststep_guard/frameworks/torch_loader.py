@@ -247,8 +247,9 @@ class _Engine:
         note = self._what_is_not_kept(key)
         self._send()
         self._guardian.emit(
-            EventKind.LOADER_REBUILT, loader=self._label, seconds=time.monotonic() - began, resent=len(lost), note=note
-        )
+            EventKind.LOADER_REBUILT, loader=self._label, worker=self._processes[key].pid,
+            seconds=time.monotonic() - began, resent=len(lost), note=note,
+        )  # fmt: skip
 
     def _what_is_not_kept(self, key: int) -> Optional[str]:
         if not self._is_iterable:
