@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -152,7 +153,23 @@ def test_runs_lists_what_is_and_was(laststep, trainer, tmp_path):
     process.communicate(timeout=30)
 
     assert [run["state"] for run in listed] == ["running", "finished"]
+    assert (listed[0]["steps"], listed[0]["target_steps"]) == (3, 5)
     assert listed[1]["report"]["steps"] == 5
+
+
+def test_a_run_that_cannot_be_reached_is_not_taken_for_lost(laststep, trainer, tmp_path):
+    process = laststep.start("run", "--", *trainer, "--end", "wait", "--ready", tmp_path / "ready")
+    laststep.wait_until((tmp_path / "ready0").exists)
+    holder = laststep.folder() / "attempts" / "1" / "holder.json"
+    laststep.wait_until(holder.exists)
+    Path(json.loads(holder.read_text())["socket"]).unlink()
+
+    attached = laststep("attach", "last")
+    process.terminate()
+    process.communicate(timeout=30)
+
+    assert attached.returncode == 2
+    assert b"cannot be reached" in attached.stderr
 
 
 def test_a_run_nobody_knows_is_a_usage_error(laststep):
