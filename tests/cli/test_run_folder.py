@@ -214,3 +214,23 @@ def test_shared_memory_of_killed_workers_is_removed_and_no_other(laststep, tmp_p
     kept = foreign.exists()
     foreign.unlink()
     assert (left, kept) == (False, True)
+
+
+def test_python_shared_memory_of_a_killed_process_is_removed(laststep, tmp_path):
+    """Its name is random; that a process of the run had it mapped makes it the run's."""
+    code = (
+        "import os, signal, sys, time\n"
+        "from multiprocessing import resource_tracker, shared_memory\n"
+        "resource_tracker.register = lambda *_: None  # as when the tracker is killed too\n"
+        "s = shared_memory.SharedMemory(create=True, size=64)\n"
+        "open(sys.argv[1], 'w').write(s.name)\n"
+        "signal.pause()"
+    )
+    process = laststep.start("run", "--", sys.executable, "-c", code, tmp_path / "name")
+    name = laststep.wait_until(lambda: (tmp_path / "name").exists() and (tmp_path / "name").read_text())
+
+    process.terminate()
+    _, errors = process.communicate(timeout=30)
+
+    assert not (SHARED_MEMORY / name).exists()
+    assert b"segment" in errors

@@ -284,3 +284,39 @@ def test_under_nohup_in_the_background(laststep, trainer, tmp_path):
     subprocess.run(["sh", "-c", f"nohup {words} > {tmp_path}/out 2>&1 &"], env=laststep.environment, check=True)
 
     laststep.wait_until(lambda: (tmp_path / "out").exists() and "exit code 0" in (tmp_path / "out").read_text())
+
+
+def test_ctrl_s_holds_the_screen_and_not_the_training(laststep, tmp_path):
+    """Far more is written than a terminal and its queues hold."""
+    done = tmp_path / "done"
+    code = (
+        f"import os\nfor n in range(2000): os.write(1, b'%06d ' % n * 500 + b'\\n')\nopen({str(done)!r}, 'w'); input()"
+    )
+    first, *others = laststep.words("run", "--", sys.executable, "-c", code)
+    child = pexpect.spawn(first, others, env=laststep.environment | {"TERM": "dumb"}, timeout=20)
+    child.expect_exact("000003")
+
+    child.send("\x13")
+    laststep.wait_until(done.exists)
+    child.send("\x11")
+
+    child.expect_exact("001999 \r\n")
+    child.send("\r")
+    child.expect_exact("exit code 0")
+
+
+def memory_of(pid):
+    (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) * 1024
+
+
+def test_supervising_takes_little_memory(laststep, swift, tmp_path):
+    process = start_training(laststep, swift, tmp_path)
+    (holder,) = [pid for pid, words in laststep.living() if "laststep-holder" in words]
+
+    supervisor_bytes, holder_bytes = memory_of(process.pid), memory_of(holder)
+    process.terminate()
+    process.communicate(timeout=30)
+
+    assert supervisor_bytes < 80 * 1024 * 1024
+    assert holder_bytes < 20 * 1024 * 1024

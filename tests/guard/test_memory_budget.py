@@ -47,7 +47,9 @@ def test_what_the_trainer_will_hold_counts():
     """All micro-batches of an accumulation lie in the trainer before the step begins."""
     budget = measured(1, 1)
     light = budget.allow(reading(16, limit=18), IDLE, most_in_flight=8, most_processes=4)
-    heavy = budget.allow(reading(16, limit=18), Load(waiting=0, held=0, will_hold=8), most_in_flight=8, most_processes=4)
+    heavy = budget.allow(
+        reading(16, limit=18), Load(waiting=0, held=0, will_hold=8), most_in_flight=8, most_processes=4
+    )
 
     assert heavy.in_flight < light.in_flight
 
@@ -71,12 +73,21 @@ def test_ranks_share_what_is_left():
     """Two ranks on one machine may each take half."""
     budget = measured(1, 1)
     alone = budget.allow(reading(10), IDLE, most_in_flight=8, most_processes=4)
-    shared = budget.allow(reading(10), Load(waiting=0, held=0, will_hold=1, ranks=2), most_in_flight=8, most_processes=4)
+    shared = budget.allow(
+        reading(10), Load(waiting=0, held=0, will_hold=1, ranks=2), most_in_flight=8, most_processes=4
+    )
 
     assert shared.in_flight <= alone.in_flight // 2 + 1
 
 
-@given(free=st.floats(0, 64), batch=st.floats(0.001, 8), extra=st.floats(0, 8), step=st.floats(0, 8), waiting=st.integers(0, 8), held=st.integers(0, 8))
+@given(
+    free=st.floats(0, 64),
+    batch=st.floats(0.001, 8),
+    extra=st.floats(0, 8),
+    step=st.floats(0, 8),
+    waiting=st.integers(0, 8),
+    held=st.integers(0, 8),
+)
 def test_one_batch_is_always_allowed_and_the_rest_fits(free, batch, extra, step, waiting, held):
     """Whatever is left, the training is not stopped; and what is opened up beyond one batch fits into what is left."""
     budget = measured(batch, batch + extra, step)
