@@ -57,6 +57,7 @@ class Bench:
     env: str
     work: Path
     as_json: bool
+    only: str | None = None  # the one case to measure
     claims: list[dict[str, object]] = field(default_factory=list)
 
     def python(self, env: str | None = None) -> Path:
@@ -95,9 +96,10 @@ def run_bench(title: str, measure: Callable[[Bench], None], *, env: str = "curre
     parser.add_argument("--env", default=env, choices=("current", "reported"), help="whose ms-swift trains")
     parser.add_argument("--json", action="store_true", dest="as_json")
     parser.add_argument("--keep", type=Path, help="keep the runs in this folder")
+    parser.add_argument("--only", metavar="CASE", help="measure one case alone, where a bench has several")
     args = parser.parse_args()
     work = args.keep or Path(tempfile.mkdtemp(prefix="laststep-bench-"))
-    bench = Bench(title, args.env, work.absolute(), args.as_json)
+    bench = Bench(title, args.env, work.absolute(), args.as_json, args.only)
     bench.say(f"{title} [{args.env}]")
     try:
         measure(bench)

@@ -44,6 +44,8 @@ CASES = (
 
 def measure(bench: Bench) -> None:
     for case in CASES:
+        if bench.only not in (None, case.name):
+            continue
         bench.say(f"  {case.name}: {case.workers} workers in {case.limit}iB")
         _measure_case(bench, case)
 

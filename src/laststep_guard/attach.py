@@ -1,13 +1,16 @@
 """Which process is this, and what is guarded in it?
 
-A *rank* trains: `RANK` is set, or it imports a trainer. A *launcher* starts ranks: it only records how its children ended,
-which nobody else can know. A *child* of multiprocessing inherits the environment of its rank and stays itself: only fixes
-that change what a loader worker computes go there, since a worker that was not forked knows nothing of its parent's.
+A *rank* trains: `RANK` is set, or it imports a trainer. A *launcher* starts ranks: it only records how its children
+ended, which nobody else can know. A *child* of multiprocessing inherits the environment of its rank and stays itself:
+only fixes that change what a loader worker computes go there, since a worker that was not forked knows nothing of its
+parent's.
 """
 
+import functools
 import os
 import sys
-from typing import List, Optional
+from types import ModuleType
+from typing import Callable, List, Optional
 
 from laststep_guard.emit import Emitter
 from laststep_guard.fixes.catalog import FIXES
@@ -20,7 +23,8 @@ from laststep_guard.wire import EventKind
 # Marks in a command line of processes that multiprocessing (and its third-party copies) starts for itself.
 _CHILD_MARKS = (
     "spawn_main(", "multiprocessing.forkserver", "multiprocessing.resource_tracker", "multiprocess.spawn",
-    "multiprocess.forkserver", "multiprocess.resource_tracker", "joblib.externals.loky", "torch._inductor.compile_worker",
+    "multiprocess.forkserver", "multiprocess.resource_tracker", "joblib.externals.loky",
+    "torch._inductor.compile_worker",
 )  # fmt: skip
 
 
@@ -52,20 +56,24 @@ def watch_frameworks(guardian: Guardian) -> None:
 
     for module_name, hook in HOOKS:
         guarded = guardian.shield.wrap(f"hook {module_name}", hook)
-        guardian.imports.after(module_name, lambda module, guarded=guarded: guarded(module, guardian))
+        guardian.imports.after(module_name, functools.partial(_hook, guarded, guardian))
 
 
 def watch_fixes(guardian: Guardian, fixes: List[Fix]) -> None:
     """Apply the wanted fixes as the host imports what they mend."""
     for fix in fixes:
         if guardian.settings.wants_fix(fix.name, fix.remedy_class):
-            guardian.imports.after(fix.after_import, lambda module, fix=fix: _apply(fix, module, guardian))
+            guardian.imports.after(fix.after_import, functools.partial(_apply, fix, guardian))
 
 
-def _apply(fix: Fix, module: object, guardian: Guardian) -> None:
+def _hook(hook: Callable[[ModuleType, Guardian], None], guardian: Guardian, module: ModuleType) -> None:
+    hook(module, guardian)
+
+
+def _apply(fix: Fix, guardian: Guardian, module: ModuleType) -> None:
     with guardian.shield.over(f"fix {fix.name}"):
         try:
-            detail = fix.apply(module, guardian)  # type: ignore[arg-type]  # the import watch hands over modules
+            detail = fix.apply(module, guardian)
         except Declined as reason:
             guardian.emit(EventKind.FIX_DECLINED, name=fix.name, reason=str(reason))
         else:

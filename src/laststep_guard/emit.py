@@ -14,7 +14,7 @@ _LONGEST_TEXT = 2000  # characters of one field; a row of a data set can be a bo
 
 
 class Emitter:
-    """Appends events to `<folder>/guard-<pid>.jsonl`. The file is opened by the first event, so silent processes leave none."""
+    """Appends events to `<folder>/guard-<pid>.jsonl`, opened by the first event: silent processes leave none."""
 
     def __init__(self, folder: Optional[str], rank: Optional[int]) -> None:
         self._folder = folder

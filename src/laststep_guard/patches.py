@@ -37,7 +37,7 @@ class Patches:
 
 
 def fingerprint(function: Callable[..., Any]) -> str:
-    """Name the code of a function by its meaning: comments, docstrings, annotations, blank lines and line numbers don't count.
+    """Name the code of a function by its meaning, without comments, docstrings, annotations and line numbers.
 
     People run git checkouts, so a version number says too little and a hash of the text too much. Raises OSError or
     TypeError when there is no source.
@@ -73,7 +73,11 @@ def _is_text(node: ast.AST) -> bool:
 
 def _written(node: Any) -> str:
     if isinstance(node, ast.AST):
-        fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, []) and name not in ("kind", "type_comment", "type_params")]
+        fields = [
+            (name, value)
+            for name, value in ast.iter_fields(node)
+            if value not in (None, []) and name not in ("kind", "type_comment", "type_params")
+        ]
         return f"{type(node).__name__}({','.join(f'{name}={_written(value)}' for name, value in fields)})"
     if isinstance(node, list):
         return f"[{','.join(map(_written, node))}]"

@@ -33,7 +33,7 @@ def write_settings(settings: Settings) -> str:
 
 
 def read_settings(environment: Mapping[str, str] = os.environ) -> Optional[Settings]:
-    """Read the settings; None when this process was not started by laststep. Raises ValueError when they are garbled."""
+    """Read the settings; None when laststep did not start this process. Raises ValueError when garbled."""
     text = environment.get(wire.ENVIRONMENT)
     if not text:
         return None

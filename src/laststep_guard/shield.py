@@ -1,7 +1,7 @@
 """How does an error of ours stay out of the training?
 
-Every hook runs under one shield. Our own exception is caught, reported once per place and type, and the training goes on
-as if the hook were not there. This is the guard's only `except Exception`.
+Every hook runs under one shield. Our own exception is caught, reported once per place and type, and the training goes
+on as if the hook were not there. This is the guard's only `except Exception`.
 """
 
 import contextlib

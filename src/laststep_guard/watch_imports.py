@@ -1,7 +1,8 @@
 """How do we reach a library only after the host itself has imported it?
 
-A finder at the front of `sys.meta_path` that finds nothing itself: it wraps the loader of the modules that somebody waits
-for, and calls the waiting functions once the module has been executed. Modules that are there already are served at once.
+A finder at the front of `sys.meta_path` that finds nothing itself: it wraps the loader of the modules that somebody
+waits for, and calls the waiting functions once the module has been executed. Modules that are there already are served
+at once.
 """
 
 import importlib.abc
@@ -30,7 +31,9 @@ class ImportWatch(importlib.abc.MetaPathFinder):
         if self not in sys.meta_path:
             sys.meta_path.insert(0, self)
 
-    def find_spec(self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None) -> Optional[importlib.machinery.ModuleSpec]:
+    def find_spec(
+        self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
+    ) -> Optional[importlib.machinery.ModuleSpec]:
         """Find the spec that the others would find, with its loader wrapped; None for modules nobody waits for."""
         if fullname not in self._waiting or self._searching:
             return None
@@ -73,7 +76,9 @@ class _ThenCall:
             waiting(module)
 
 
-def _find_among_others(ours: object, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType]) -> Optional[importlib.machinery.ModuleSpec]:
+def _find_among_others(
+    ours: object, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType]
+) -> Optional[importlib.machinery.ModuleSpec]:
     for finder in list(sys.meta_path):
         if finder is ours:
             continue

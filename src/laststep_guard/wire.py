@@ -1,6 +1,6 @@
 """What does the guard write, and how is it read back?
 
-The guard (inside training) and laststep (outside) share this module and nothing else. Standard library only, Python 3.9.
+The guard (inside training) and laststep (outside) share this module and nothing else.
 
 Settings travel in the environment variable `ENVIRONMENT` as one JSON object, see `settings.py`.
 Beats are small memory-mapped files, one a rank. Events are JSON lines, one file a process, so that no two processes
@@ -10,7 +10,7 @@ ever append to the same file (appends are not atomic on NFS).
 import enum
 import struct
 from dataclasses import dataclass
-from typing import Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 ENVIRONMENT = "LASTSTEP_GUARD"
 
@@ -23,7 +23,7 @@ GUARD_NAMES: Dict[str, str] = {
 }
 FIX_NAMES: Dict[str, str] = {
     "swift-repeated-documents": "ms-swift: a listwise reranker batch encodes each document once",
-    "swift-summed-accumulation": "ms-swift: the reranker's loss is averaged over the accumulation (alters the training)",
+    "swift-summed-accumulation": "ms-swift: averages the reranker's loss over the accumulation (alters the training)",
 }
 
 
@@ -50,7 +50,9 @@ class Flag(enum.IntFlag):
 # reader can tell a torn read. Little-endian, no padding; times are seconds since the epoch.
 MAGIC = b"LSBEAT01"
 _HEAD = struct.Struct("<8siiiid")  # magic, rank, local_rank, world_size, pid, started_at
-_BODY = struct.Struct("<QBBHiqqddQ")  # sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence
+_BODY = struct.Struct(
+    "<QBBHiqqddQ"
+)  # sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence
 BEAT_BYTES = _HEAD.size + _BODY.size
 
 
@@ -82,14 +84,28 @@ def events_name(pid: int) -> str:
     return f"guard-{pid}.jsonl"
 
 
-def pack_head(buffer, *, rank: int, local_rank: int, world_size: int, pid: int, started_at: float) -> None:  # type: ignore[no-untyped-def]  # any writable buffer; typing.Buffer is Python 3.12
-    """Write the part of a beat that never changes."""
+def pack_head(  # noqa: PLR0913  # the fields of a head
+    buffer: Any, *, rank: int, local_rank: int, world_size: int, pid: int, started_at: float
+) -> None:
+    """Write the part of a beat that never changes into any writable buffer."""
     _HEAD.pack_into(buffer, 0, MAGIC, rank, local_rank, world_size, pid, started_at)
 
 
-def pack_body(buffer, sequence: int, phase: int, flags: int, micro_step: int, step: int, target_step: int, beat_at: float, phase_since: float) -> None:  # type: ignore[no-untyped-def]  # as above
+def pack_body(  # noqa: PLR0913, PLR0917  # the fields of a body; by position, which is faster
+    buffer: Any,
+    sequence: int,
+    phase: int,
+    flags: int,
+    micro_step: int,
+    step: int,
+    target_step: int,
+    beat_at: float,
+    phase_since: float,
+) -> None:
     """Write the part of a beat that changes; the step path calls this, so it stays one call."""
-    _BODY.pack_into(buffer, _HEAD.size, sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence)
+    _BODY.pack_into(
+        buffer, _HEAD.size, sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence
+    )
 
 
 def read_beat(data: bytes) -> Optional[Beat]:
@@ -97,7 +113,9 @@ def read_beat(data: bytes) -> Optional[Beat]:
     if len(data) < BEAT_BYTES:
         return None
     magic, rank, local_rank, world_size, pid, started_at = _HEAD.unpack_from(data, 0)
-    first, phase, flags, _, micro_step, step, target_step, beat_at, phase_since, last = _BODY.unpack_from(data, _HEAD.size)
+    first, phase, flags, _, micro_step, step, target_step, beat_at, phase_since, last = _BODY.unpack_from(
+        data, _HEAD.size
+    )
     if magic != MAGIC or first != last:
         return None
     return Beat(
@@ -108,8 +126,9 @@ def read_beat(data: bytes) -> Optional[Beat]:
 
 
 class EventKind:
-    """Names of the events a guard writes. Every event carries `time` (seconds since the epoch), `kind`, `pid`, and `rank` (null outside ranks).
+    """Names of the events a guard writes.
 
+    Every event carries `time` (seconds since the epoch), `kind`, `pid`, and `rank` (null outside ranks).
     Further fields by kind:
 
     | kind | fields |
@@ -124,7 +143,8 @@ class EventKind:
     | WORKER_DIED | loader, worker (pid), code (-9 for SIGKILL), batch (number or null), deaths_on_batch, rows [text] |
     | LOADER_REBUILT | loader, seconds, resent (batches sent again), note (text or null: what could not be kept) |
     | LOADER_GAVE_UP | loader, batch, rows [text], deaths_on_batch |
-    | LOADER_SHRUNK, LOADER_GREW | loader, in_flight (batches), processes, free_bytes, batch_bytes, worker_bytes, limit (which: cgroup, host, shm), reason |
+    | LOADER_SHRUNK, LOADER_GREW | loader, in_flight (batches), processes, free_bytes, batch_bytes, worker_bytes,
+      limit (cgroup or host), limit_bytes, reason |
     | BATCH_DOES_NOT_FIT | loader, needed_bytes, free_bytes, limit, limit_bytes, rows [text] |
     | LOSS_DETACHED | step, micro_step, rows [text], tied (bool), reason (leaf, no trainable parameter) |
     | LOSS_SUMMED | factor (the shown loss is this many times too high), fixed (bool) |

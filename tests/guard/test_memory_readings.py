@@ -33,7 +33,8 @@ def test_cgroup_v2_counts_page_cache_as_free_and_takes_the_lowest_ancestor(tmp_p
 def test_cgroup_v1_in_a_container_whose_own_group_is_mounted_at_the_top(tmp_path):
     write(tmp_path, {
         "proc/self/cgroup": "7:memory:/docker/abc\n3:cpu:/docker/abc\n", "proc/meminfo": meminfo(50),
-        "sys/fs/cgroup/memory/memory.limit_in_bytes": str(20 * MB), "sys/fs/cgroup/memory/memory.usage_in_bytes": str(18 * MB),
+        "sys/fs/cgroup/memory/memory.limit_in_bytes": str(20 * MB),
+        "sys/fs/cgroup/memory/memory.usage_in_bytes": str(18 * MB),
         "sys/fs/cgroup/memory/memory.stat": f"total_inactive_file {3 * MB}\ntotal_active_file {MB}\n",
         "sys/fs/cgroup/memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n",
     })  # fmt: skip

@@ -245,6 +245,8 @@ class TestAScript:
             "swift sft --data ~/x.json",
             "swift sft --data {a,b}.json",
             "swift sft --seed `date`",
+            'swift sft --seed "`date`"',
+            'swift sft --seed "a$`date`"',
             "A=1\nswift sft",
             "swift sft\nswift export",
             "swift sft 2> errors.log",
@@ -329,6 +331,9 @@ class TestARefusal:
         message = text_refusal(folder, text, "train.sh")
         assert f"line {line}: the quote" in message
 
+    def test_a_sign_of_the_shell_inside_the_open_quote_excuses_nothing(self, folder):
+        assert "never closes" in text_refusal(folder, "swift x'a$(b", "train.sh")
+
     def test_several_commands_in_a_text_name_their_lines(self, folder):
         message = text_refusal(folder, "swift sft\n\nswift export")
         assert "line 3: another command: swift" in message
@@ -337,6 +342,16 @@ class TestARefusal:
     def test_prose_is_not_run_by_bash(self, folder):
         message = text_refusal(folder, "My training hangs.\nrm is what I tried\nswift sft --x $Y")
         assert "not one command" in message
+
+    def test_a_whole_conversation_is_refused_in_a_few_lines(self, folder):
+        text = "\n".join(f"word{number} says (this) \u2018quoted\u2019" for number in range(100))
+        assert len(text_refusal(folder, text).splitlines()) < 20
+
+    def test_a_repair_met_on_many_lines_is_told_once(self, folder):
+        command = read_text(folder, "swift sft \\ \n" + "".join(f" --x{n} \u201c1\u201d \\\n" for n in range(9)))
+        assert [note for note in command.notes if "quote" in note] == [
+            "command.txt, lines 2, 3, 4, 5, 6, …: a typographic quote (\u201c) read as a plain one"
+        ]
 
     def test_repaired_text_never_goes_to_bash(self, folder):
         """bash would read the prompt or the typographic quote as something else."""

@@ -2,14 +2,16 @@
 
 import sys
 import traceback
+from typing import Any
 
 import typer
-from click import Abort, ClickException
 
 from laststep.cli import attach, demo, render, run, runs, stop
 from laststep.launch.streams import secure_standard_streams
 from laststep.records.errors import LaststepError
 
+# typer brings a click of its own in newer versions, so that click's own class would catch nothing.
+_UsageError: type[Any] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 _OPTIONS = {"allow_interspersed_args": False}
 
 app = typer.Typer(
@@ -36,10 +38,10 @@ def main() -> None:
 def _run_app() -> int:
     try:
         result = typer.main.get_command(app).main(prog_name="laststep", standalone_mode=False)
-    except ClickException as error:
+    except _UsageError as error:
         error.show()
-        return error.exit_code
-    except (Abort, KeyboardInterrupt):
+        return int(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
         return 130
     except LaststepError as error:
         render.show_problem(str(error))

@@ -24,6 +24,7 @@ from laststep.records.errors import CommandError
 from laststep.records.outcome import ExitCode
 
 SHELL_SUFFIXES = (".sh", ".bash")
+MOST_TOLD = 5
 NOTHING_GIVEN = "No command was given. Put it after `--`: laststep run -- swift sft --model … --dataset …"
 
 
@@ -109,7 +110,8 @@ def _read_text(  # noqa: PLR0913  # what is read, and the two worlds it is read 
 
 def _refuse_unclosed(pasted: PastedText, text: str, source: str) -> None:
     # Inside a here-document or a nested expansion a lone quote can be right; bash will tell.
-    if pasted.unclosed is None or any(sign in text for sign in ("<<", "$(", "${", "$'")):
+    is_nested = any(what.startswith(("<<", "$(", "${", "$'", "`")) for _, what in pasted.needs_shell)
+    if pasted.unclosed is None or is_nested:
         return
     line, quote = pasted.unclosed
     shown = text.split("\n")[line - 1].strip()
@@ -124,7 +126,18 @@ def _reasons(pasted: PastedText) -> list[tuple[int, str]]:
 
 
 def _told(places: Sequence[tuple[int, str]], source: str) -> list[str]:
-    return [f"{source}, line {line}: {what}" for line, what in dict.fromkeys(places)]
+    """Tell the first few things, each with its lines; a whole chat read as shell has hundreds."""
+    lines: dict[str, list[int]] = {}
+    for line, what in dict.fromkeys(places):
+        lines.setdefault(what, []).append(line)
+    told = [f"{source}, {_lines(where)}: {what}" for what, where in lines.items()]
+    more = len(told) - MOST_TOLD
+    return told if more <= 0 else [*told[:MOST_TOLD], f"and {more} more"]
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:MOST_TOLD])) + (", …" if len(numbers) > MOST_TOLD else "")
+    return f"line {shown}" if len(numbers) == 1 else f"lines {shown}"
 
 
 def _is_one_known_command(pasted: PastedText, cwd: Path, environment: Mapping[str, str]) -> bool:

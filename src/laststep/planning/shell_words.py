@@ -139,7 +139,8 @@ class _Splitter:
         if character == "\\" and following and following in '"\\$`\n':
             self._skip(1)
             return "" if following == "\n" else following
-        if _EXPANSION.match(self._text, self._at) and following not in "\"'":
+        is_plain_dollar = character == "$" and following in ("", '"', "'")
+        if _EXPANSION.match(self._text, self._at) and not is_plain_dollar:
             self._needs_shell(self._text[self._at :].split("\n")[0][:20])
         return character
 

@@ -10,7 +10,7 @@ from typing import Callable, Tuple
 from laststep_guard.guardian import Guardian
 
 
-class Declined(Exception):
+class Declined(Exception):  # noqa: N818  # an answer, not an error
     """The code is not the code this fix knows; the message says what differs. Raised before anything was changed."""
 
 

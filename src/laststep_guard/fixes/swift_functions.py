@@ -54,3 +54,9 @@ COMPUTE_LOSS = HostFunction(
         "ba5c0676309c67d8": "4.6.0",
     },
 )
+ENCODER = HostFunction(
+    "swift.template.base",
+    "Template",
+    "_reranker_encode",
+    known={"96a079a563f85120": "4.0.0, 4.6.0"},
+)

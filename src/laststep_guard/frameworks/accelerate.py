@@ -1,9 +1,9 @@
 """Is a loss about to go backward that would leave the other ranks waiting?
 
-`Accelerator.backward` is the one place that DDP and DeepSpeed trainings of every trainer pass. With several ranks a loss
-that reaches no parameter is tied to the model's own output by an empty slice: the sum over no elements is zero, and its
-backward pass still walks through the model, so this rank takes part in the gradient exchange. On one rank nothing is
-changed.
+`Accelerator.backward` is the one place that DDP and DeepSpeed trainings of every trainer pass. With several ranks a
+loss that reaches no parameter is tied to the model's own output by an empty slice: the sum over no elements is zero,
+and its backward pass still walks through the model, so this rank takes part in the gradient exchange. On one rank
+nothing is changed.
 """
 
 import sys
@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any, Callable, List
 
 from laststep_guard.guardian import Guardian
-from laststep_guard.guards.memory_readings import read_own_bytes
 from laststep_guard.guards.loss import Reach, tell_reach
+from laststep_guard.guards.memory_readings import read_own_bytes
 from laststep_guard.wire import EventKind
 
 

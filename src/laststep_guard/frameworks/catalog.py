@@ -6,7 +6,7 @@ from typing import Callable, Tuple
 from laststep_guard.frameworks.accelerate import hook_backward
 from laststep_guard.frameworks.launcher import record_children
 from laststep_guard.frameworks.swift import name_rows
-from laststep_guard.frameworks.torch_loader import hook_loader
+from laststep_guard.frameworks.torch_hooks import hook_loader
 from laststep_guard.frameworks.torch_signals import shield_saves
 from laststep_guard.frameworks.transformers import hook_callbacks, hook_trainer
 from laststep_guard.guardian import Guardian

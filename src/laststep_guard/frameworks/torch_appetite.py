@@ -1,7 +1,7 @@
 """How much memory may this loader take right now, and what is said when it is too much?
 
-Binds the budget to a living loader: it weighs what comes back, watches what the trainer holds, reads the memory (often when
-the batches are heavy, once a second when they are not), and reports every change of course.
+Binds the budget to a living loader: it weighs what comes back, watches what the trainer holds, reads the memory
+(often when the batches are heavy, once a second when they are not), and reports every change of course.
 """
 
 import time
@@ -34,7 +34,7 @@ class Appetite:
         self._budget: MemoryBudget = _BUDGETS.setdefault((label, id(loader.dataset), loader.batch_size), MemoryBudget())
         self._reading: Optional[MemoryReading] = None
         self._read_at = 0.0
-        self._held: List["weakref.ref[Any]"] = []
+        self._held: List[weakref.ref[Any]] = []
         self._most_held = 0
         self._handed = 0
         self._own_at_handover = 0
@@ -97,7 +97,7 @@ class Appetite:
         return allowance
 
     def processes_wanted(self, allowance: Allowance, now: int) -> int:
-        """Say how many processes should live: fewer at once, more only after several readings in a row that allow it."""
+        """Say how many processes should live: fewer at once, more after several readings that allow it."""
         if not allowance.is_measured or allowance.processes == now:
             self._would_grow = 0
             return now
@@ -139,8 +139,9 @@ class Appetite:
         killed = self._reader.read_kills()
         by_kernel = f"The kernel has killed {killed} processes of this group for memory. " if killed else ""
         return (
-            f"{by_kernel}Memory left: {_mebibytes(reading.free_bytes)} of {_mebibytes(reading.limit_bytes)} ({reading.limit}); "
-            f"a batch weighs up to {_mebibytes(self._budget.batch_bytes)} and takes {_mebibytes(self._budget.worker_bytes)} to build."
+            f"{by_kernel}Memory left: {_mebibytes(reading.free_bytes)} of {_mebibytes(reading.limit_bytes)} "
+            f"({reading.limit}); a batch weighs up to {_mebibytes(self._budget.batch_bytes)} "
+            f"and takes {_mebibytes(self._budget.worker_bytes)} to build."
         )
 
     # -- details ------------------------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ class Appetite:
         return sum(1 for reference in self._held if reference() is not None)
 
     def _will_hold(self) -> int:
-        """Say how many batches the trainer holds at its fullest: an accumulation, until one has shown it holds fewer."""
+        """Say how many batches the trainer holds at its fullest: an accumulation, until it is seen to hold fewer."""
         if self._label != "train":
             return 1
         accumulation = self._guardian.state.accumulation

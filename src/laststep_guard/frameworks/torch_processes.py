@@ -1,8 +1,8 @@
 """How are the processes of a loader started, spoken to, listened to and ended?
 
-Every process has two pipes of its own and no lock shared with a sibling, so a process that dies in the middle of a message
-disturbs nobody. The trainer closes its copies of the far ends at once: then the death of a process is also the end of
-its pipe. Deaths are noticed by waiting on the processes' sentinels together with their pipes.
+Every process has two pipes of its own and no lock shared with a sibling, so a process that dies in the middle of a
+message disturbs nobody. The trainer closes its copies of the far ends at once: then the death of a process is also
+the end of its pipe. Deaths are noticed by waiting on the processes' sentinels together with their pipes.
 """
 
 import os
@@ -100,7 +100,9 @@ class LoaderProcess:
 class Mailbox:
     """Receives what the processes send, in the thread that asks."""
 
-    def collect(self, processes: List[LoaderProcess], timeout_seconds: Optional[float]) -> List[Tuple[LoaderProcess, Optional[Message]]]:
+    def collect(
+        self, processes: List[LoaderProcess], timeout_seconds: Optional[float]
+    ) -> List[Tuple[LoaderProcess, Optional[Message]]]:
         """Wait until something is there and give all of it as (process, message); None for a message is its death."""
         ends = {process.results: process for process in processes}
         sentinels = {process.sentinel: process for process in processes}
@@ -117,12 +119,12 @@ class Mailbox:
 
 
 class PinningMailbox(Mailbox):
-    """Receives in a thread of its own and copies batches to pinned memory there, as torch does with `pin_memory=True`."""
+    """Receives in a thread of its own and pins batches there, as torch does with `pin_memory=True`."""
 
     def __init__(self, pin: Callable[[Any], Any], prepare_thread: Callable[[], None]) -> None:
         self._pin = pin
         self._prepare_thread = prepare_thread
-        self._received: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        self._received: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._processes: List[LoaderProcess] = []
         self._dead: List[LoaderProcess] = []
         self._wake_far, self._wake = os.pipe()
@@ -130,7 +132,9 @@ class PinningMailbox(Mailbox):
         self._thread = threading.Thread(target=self._run, name="laststep-pin", daemon=True)
         self._thread.start()
 
-    def collect(self, processes: List[LoaderProcess], timeout_seconds: Optional[float]) -> List[Tuple[LoaderProcess, Optional[Message]]]:
+    def collect(
+        self, processes: List[LoaderProcess], timeout_seconds: Optional[float]
+    ) -> List[Tuple[LoaderProcess, Optional[Message]]]:
         if processes != self._processes:
             self._processes = list(processes)
             os.write(self._wake, b"w")
@@ -158,13 +162,17 @@ class PinningMailbox(Mailbox):
         try:
             while not self._is_closed:
                 self._receive_once()
-        except BaseException as error:  # noqa: BLE001  # raised again where the trainer asks for its batch
+        except BaseException as error:  # raised again where the trainer asks for its batch
             self._received.put(error)
 
     def _receive_once(self) -> None:
         processes = [process for process in self._processes if process not in self._dead]
         self._dead = [process for process in self._dead if process in self._processes]
-        waiting_for = [self._wake_far, *(process.results for process in processes), *(process.sentinel for process in processes)]
+        waiting_for = [
+            self._wake_far,
+            *(process.results for process in processes),
+            *(process.sentinel for process in processes),
+        ]
         if self._wake_far in connection.wait(waiting_for):
             os.read(self._wake_far, 4096)
             return

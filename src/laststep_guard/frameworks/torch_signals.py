@@ -1,8 +1,9 @@
 """May a signal handler of torch's loader raise in the middle of a save?
 
-torch's SIGCHLD handler raises in the main thread, at whatever bytecode it is on, when a worker of a loader has died. Our
-loader installs none; where torch's own loader is at work (the loader guard is off or has declined), its handler keeps
-still while a checkpoint is written. The worker's death is not lost: torch looks for it again when it waits for a batch.
+torch's SIGCHLD handler raises in the main thread, at whatever bytecode it is on, when a worker of a loader has died.
+Our loader installs none; where torch's own loader is at work (the loader guard is off or has declined), its handler
+keeps still while a checkpoint is written. The worker's death is not lost: torch looks for it again when it waits for
+a batch.
 """
 
 import signal
@@ -29,7 +30,7 @@ def _setting_quietly(original: Callable[[], None], guardian: Guardian) -> Callab
 
         def handler(number: int, frame: Any) -> None:
             if not guardian.state.is_saving:
-                raising(number, frame)  # type: ignore[operator]  # callable, see above
+                raising(number, frame)
             elif callable(before):
                 before(number, frame)
 

@@ -2,10 +2,12 @@
 
 It behaves as torch's own worker does, slot by slot: the same seeds, the same `get_worker_info()`, the same
 `worker_init_fn`, the same exceptions handed back. In addition it says when it begins a batch, sends the slot's random
-states along with it, and measures what building it took. Messages: (BEGUN, number), (BATCH, number, payload, state, bytes, peak),
-(ENDED, number), where the payload was pickled here, so that a batch that can't be pickled is an error of that batch.
+states along with it, and measures what building it took. Messages: (BEGUN, number), (BATCH, number, payload, state,
+bytes, peak), (ENDED, number), where the payload was pickled here, so that a batch that can't be pickled is an error
+of that batch.
 """
 
+import contextlib
 import os
 import queue
 import random
@@ -25,7 +27,9 @@ BUILD, RESUME, STOP = "build", "resume", "stop"
 _PARENT_CHECK_SECONDS = 5.0
 _LIGHT_SECONDS = 0.005  # a batch that is built faster than this is measured only now and then
 _MEASURE_EVERY = 16
-_KILL_FIRST = "1000"  # of all in the cgroup the kernel ends a worker first: the loader survives that, a trainer does not
+_KILL_FIRST = (
+    "1000"  # of all in the cgroup the kernel ends a worker first: the loader survives that, a trainer does not
+)
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,25 @@ class WorkerOrder:
     num_workers: int  # slots in all, as asked for
 
 
+def make_order(loader: Any, base_seed: int) -> WorkerOrder:
+    """Read from torch's loader what its workers have to know."""
+    return WorkerOrder(
+        dataset_kind=loader._dataset_kind,  # noqa: SLF001  # torch's own iterator reads it
+        dataset=loader.dataset,
+        collate_fn=loader.collate_fn,
+        auto_collation=loader._auto_collation,  # noqa: SLF001  # as above
+        drop_last=loader.drop_last,
+        base_seed=base_seed,
+        init_fn=loader.worker_init_fn,
+        num_workers=loader.num_workers,
+    )
+
+
 def run_worker(order: WorkerOrder, orders: Any, results: Any) -> None:
     """Serve orders from one connection and answer on the other until told to stop or left alone."""
     parent = os.getppid()
+    import torch  # noqa: PLC0415  # as above
     from torch.utils.data._utils import signal_handling  # noqa: PLC0415  # the host has imported torch long ago
-    import torch  # noqa: PLC0415, I001  # as above
 
     signal_handling._set_worker_signal_handlers()  # noqa: SLF001  # as torch's worker does
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a handler inherited from the trainer is not for us
@@ -120,7 +138,7 @@ class _Worker:
         self._ended.clear()
 
     def _enter(self, slot: int, index: Any, state: Optional[bytes], replay: int) -> None:
-        """Put the random states and the worker info of a slot in place; `replay` batches of an iterable are read past."""
+        """Put the states and the worker info of a slot in place, and read past `replay` batches of an iterable."""
         if self._slot is not None and self._slot != slot:
             self._by_slot[self._slot] = self._states.capture()
         is_new = slot not in self._by_slot and self._slot != slot
@@ -202,7 +220,7 @@ class _Sender:
 
     def __init__(self, results: Any) -> None:
         self._results = results
-        self._queue: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="laststep-sender", daemon=True)
         self._thread.start()
 
@@ -210,11 +228,9 @@ class _Sender:
         self._queue.put(message)
 
     def _run(self) -> None:
-        while True:
-            try:
+        with contextlib.suppress(OSError):  # the trainer is gone
+            while True:
                 self._results.send_bytes(self._queue.get())
-            except OSError:
-                return  # the trainer is gone
 
 
 class _Gauge:

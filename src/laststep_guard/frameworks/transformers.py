@@ -153,8 +153,8 @@ def _around_batch_samples(original: Callable[..., Any], guardian: Guardian) -> C
 def _match_rows(guardian: Guardian, result: Any, num_batches: int) -> None:
     """Remember which rows each micro-batch of this step was made of.
 
-    The loaders report what they hand over, in order. A loader that reads one batch ahead (accelerate's) leaves one over;
-    anything more than that was skipped on a resume and never reaches the trainer.
+    The loaders report what they hand over, in order. A loader that reads one batch ahead (accelerate's) leaves one
+    over; anything more than that was skipped on a resume and never reaches the trainer.
     """
     state = guardian.state
     batches = result[0]

@@ -62,7 +62,9 @@ def open_heartbeat(folder: Optional[str], *, rank: int, local_rank: int, world_s
         buffer = mmap.mmap(descriptor, wire.BEAT_BYTES)
     finally:
         os.close(descriptor)
-    wire.pack_head(buffer, rank=rank, local_rank=local_rank, world_size=world_size, pid=os.getpid(), started_at=time.time())
+    wire.pack_head(
+        buffer, rank=rank, local_rank=local_rank, world_size=world_size, pid=os.getpid(), started_at=time.time()
+    )
     heartbeat = Heartbeat(buffer)
     os.register_at_fork(after_in_child=heartbeat.leave_to_parent)
     heartbeat.beat()

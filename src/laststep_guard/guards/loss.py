@@ -23,8 +23,8 @@ def tell_reach(grad_fn: Any, *, is_parameter: Callable[[Any], bool], is_opaque: 
     """Tell what the graph below a loss reaches.
 
     `grad_fn` is the loss's autograd node, or None for a leaf. `is_parameter` judges the variable of a node that
-    accumulates gradients; `is_opaque` names nodes whose inside can't be seen (reentrant checkpointing recomputes its part
-    of the graph only in the backward pass), which count as reaching parameters.
+    accumulates gradients; `is_opaque` names nodes whose inside can't be seen (reentrant checkpointing recomputes its
+    part of the graph only in the backward pass), which count as reaching parameters.
     """
     if grad_fn is None:
         return Reach.LEAF

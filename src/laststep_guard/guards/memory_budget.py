@@ -1,8 +1,8 @@
 """How many batches may be in flight, and how many processes may build them, in the memory that is left?
 
-Counts mean nothing when one batch is 2 kB and another 2 GB, so everything is reckoned in bytes. What counts: batches that
-wait, batches being built (which need more than they weigh), what the trainer will still take for an accumulation, and
-what a step needs beyond what it holds while it fetches.
+Counts mean nothing when one batch is 2 kB and another 2 GB, so everything is reckoned in bytes. What counts: batches
+that wait, batches being built (which need more than they weigh), what the trainer will still take for an
+accumulation, and what a step needs beyond what it holds while it fetches.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,9 @@ class MemoryBudget:
     def __init__(self) -> None:
         self.batch_bytes = 0  # of the largest batch, lately
         self.worker_bytes = 0  # that building one takes at its peak, the batch included
-        self.step_bytes: Optional[int] = None  # that a step takes beyond what is held while fetching; None: none seen yet
+        self.step_bytes: Optional[int] = (
+            None  # that a step takes beyond what is held while fetching; None: none seen yet
+        )
 
     def note_batch(self, batch_bytes: int, worker_bytes: int) -> None:
         """Learn from a batch that came back."""
@@ -59,7 +61,9 @@ class MemoryBudget:
         appetite = (self.batch_bytes + self.worker_bytes) * most_in_flight
         return self.worker_bytes > 0 and appetite * 16 < min(reading.free_bytes, reading.shm_free_bytes)
 
-    def allow(self, reading: Optional[MemoryReading], load: Load, *, most_in_flight: int, most_processes: int) -> Allowance:
+    def allow(
+        self, reading: Optional[MemoryReading], load: Load, *, most_in_flight: int, most_processes: int
+    ) -> Allowance:
         """Say what may be in flight, at least one batch in one process and at most what stock would have."""
         if reading is None:
             return Allowance(most_in_flight, most_processes, 0, is_measured=False)
@@ -67,7 +71,9 @@ class MemoryBudget:
             return Allowance(1, 1, reading.free_bytes, is_measured=False)
         batch, worker = int(self.batch_bytes * _GROWTH), int(self.worker_bytes * _GROWTH)
         room = self._room(reading, load, batch)
-        shm_room = int(reading.shm_free_bytes * (1 - _RESERVE)) // load.ranks - max(0, load.will_hold - load.held) * batch
+        shm_room = (
+            int(reading.shm_free_bytes * (1 - _RESERVE)) // load.ranks - max(0, load.will_hold - load.held) * batch
+        )
         for processes in range(most_processes, 0, -1):
             left = min(room - processes * (worker - batch), room)
             more = min(left, shm_room) // max(1, batch)

@@ -50,7 +50,10 @@ class MemoryReader:
         if not self._groups:
             return 0
         folder = self._groups[0].folder
-        return max(_read_table(os.path.join(folder, name)).get("oom_kill", 0) for name in ("memory.events", "memory.oom_control"))
+        return max(
+            _read_table(os.path.join(folder, name)).get("oom_kill", 0)
+            for name in ("memory.events", "memory.oom_control")
+        )
 
     def _shm_free(self) -> int:
         try:
@@ -87,7 +90,8 @@ def _find_groups(root: str) -> List[_Group]:
     except OSError:
         return groups
     for line in lines:
-        hierarchy, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+        hierarchy, controllers, path = [*line.split(":", 2), "", ""][:3]
+        names: Tuple[str, str, Tuple[str, ...]]
         if "memory" in controllers.split(","):
             top = os.path.join(root, "sys/fs/cgroup/memory")
             names = ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file"))
@@ -96,7 +100,9 @@ def _find_groups(root: str) -> List[_Group]:
             names = ("memory.max", "memory.current", ("inactive_file", "active_file", "slab_reclaimable"))
         else:
             continue
-        groups.extend(_Group(folder, *names) for folder in _ancestors(top, path) if os.path.exists(os.path.join(folder, names[1])))
+        groups.extend(
+            _Group(folder, *names) for folder in _ancestors(top, path) if os.path.exists(os.path.join(folder, names[1]))
+        )
     return groups
 
 
@@ -122,7 +128,7 @@ def read_peak_bytes(status: str = "/proc/self/status") -> int:
 
 
 def reset_peak(clear_refs: str = "/proc/self/clear_refs") -> bool:
-    """Let the highest resident size of this process start from now (proc(5), value 5); False where that isn't allowed."""
+    """Let the highest resident size start from now (proc(5), value 5); False where that isn't allowed."""
     try:
         with open(clear_refs, "wb", buffering=0) as file:
             file.write(b"5")
@@ -146,7 +152,7 @@ def _read_table(path: str) -> Dict[str, int]:
         with open(path, encoding="ascii", errors="replace") as file:
             for line in file:
                 words = line.split()
-                if len(words) >= 2 and words[1].isdigit():  # noqa: PLR2004  # a name and a number
+                if len(words) >= 2 and words[1].isdigit():  # a name and a number
                     table[words[0]] = int(words[1])
     except OSError:
         pass

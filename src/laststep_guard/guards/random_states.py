@@ -1,8 +1,9 @@
 """Where do the random numbers of a loader worker come from, and how are those sources set back?
 
 Besides the generators of Python, NumPy and torch, a data set or a collator may own some: ms-swift's template makes a
-`RandomState` of its own when it collates its first batch. They are found by walking, within bounds, over the attributes of
-the data set and the collator. A generator is named by its path, which means the same in every process that holds a copy.
+`RandomState` of its own when it collates its first batch. They are found by walking, within bounds, over the
+attributes of the data set and the collator. A generator is named by its path, which means the same in every process
+that holds a copy.
 """
 
 import functools
@@ -63,7 +64,7 @@ class RandomStates:
         self._write_own(states["own"])
 
     def restore_pristine(self) -> None:
-        """Set the owned generators to what they were when this process began; the shared ones are seeded by the caller."""
+        """Set the owned generators to what they were at the start; the shared ones are seeded by the caller."""
         self._find_new()
         self._write_own(self._pristine)
 
@@ -119,7 +120,11 @@ class RandomStates:
             if type(value).__name__ in _COUNTERS:
                 self._counting[path] = value
             owner = getattr(value, "__dict__", None)
-            if isinstance(owner, dict) and not isinstance(value, (types.FunctionType, functools.partial)) and not _is_heavy(value):
+            if (
+                isinstance(owner, dict)
+                and not isinstance(value, (types.FunctionType, functools.partial))
+                and not _is_heavy(value)
+            ):
                 self._owners[path] = owner
             waiting.extend(((*path, name), inner) for name, inner in _inside(value))
         self._sizes = {path: len(owner) for path, owner in self._owners.items()}
@@ -134,7 +139,11 @@ def _inside(value: Any) -> Iterator[Tuple[str, Any]]:
         yield "args", value.args
         yield "keywords", value.keywords
     elif isinstance(value, types.FunctionType):
-        yield from ((f"cell{number}", cell.cell_contents) for number, cell in enumerate(value.__closure__ or ()) if _is_full(cell))
+        yield from (
+            (f"cell{number}", cell.cell_contents)
+            for number, cell in enumerate(value.__closure__ or ())
+            if _is_full(cell)
+        )
     elif isinstance(value, (list, tuple)) and len(value) <= _LONGEST_CONTAINER:
         yield from ((str(number), inner) for number, inner in enumerate(value))
     elif isinstance(value, dict):

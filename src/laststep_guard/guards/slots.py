@@ -1,9 +1,9 @@
 """Which batch is built by which slot, from which random states, and which are still owed?
 
-Results depend on which worker builds which batch, since every worker draws from random states of its own. So the unit is
-not the process but the *slot*: slot k of W builds the batches k, k + W, …, and every batch comes back with the slot's
-random states after it. Whatever process serves a slot next continues from the last states that came back, so a rebuilt
-loader, or one with fewer processes, yields what an undisturbed one would have.
+Results depend on which worker builds which batch, since every worker draws from random states of its own. So the unit
+is not the process but the *slot*: slot k of W builds the batches k, k + W, …, and every batch comes back with the
+slot's random states after it. Whatever process serves a slot next continues from the last states that came back, so a
+rebuilt loader, or one with fewer processes, yields what an undisturbed one would have.
 
 This file knows no processes and no torch: it is told what was sent, begun, received and lost.
 """
@@ -48,7 +48,7 @@ class SlotPlan:
 
     def __init__(self, slots: int) -> None:
         self.slots: List[Slot] = [Slot(number, process=number) for number in range(slots)]
-        self.tasks: "OrderedDict[int, Task]" = OrderedDict()
+        self.tasks: OrderedDict[int, Task] = OrderedDict()
         self._next_number = 0
         self._next_slot = 0
 

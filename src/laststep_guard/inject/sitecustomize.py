@@ -1,7 +1,7 @@
 """The guard's entry: Python runs this file in every interpreter whose PYTHONPATH begins with this folder.
 
-The folder holds nothing else, so nothing of ours shadows a module of the user's. A `sitecustomize` that was there before
-runs first, as if this file did not exist.
+The folder holds nothing else, so nothing of ours shadows a module of the user's. A `sitecustomize` that was there
+before runs first, as if this file did not exist.
 """
 
 import importlib.machinery

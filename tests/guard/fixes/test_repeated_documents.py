@@ -91,6 +91,7 @@ def test_a_listwise_batch_is_the_same_with_each_document_encoded_once(drive, run
 
     assert cases["one row"]["encoded"] == [15, 7]  # 3 positives, each with 4 negatives
     assert cases["two images a document"]["encoded"] == [6, 4]
+    assert cases["text and pictures in one row"]["encoded"] == [21, 11]
     assert cases["documents are drawn"]["encoded"] == [110, 22]  # all 12 negatives are drawn by one positive or another
     assert cases["only rows without negatives"]["encoded"] == [3, 3]
     for name, case in cases.items():
@@ -114,3 +115,30 @@ def test_the_pointwise_loss_keeps_its_repetition(drive):
         assert case["loss"][0] == case["loss"][1], name
         assert case["gradient_difference"] == 0, name
     assert cases["documents are drawn"]["encoded"] == [110, 110]
+
+
+NOT_COMPARED = ("runtime", "second", "time", "speed", "memory", "checkpoint", "state", "flos")
+
+
+@pytest.mark.slow
+def test_a_real_run_logs_the_same_with_the_fix(drive):
+    """Two loader workers, evaluation and saves; the losses, accuracies and metrics are those of stock."""
+    runs = drive("real_run.py", swift_repeated_documents.NAME)
+
+    assert [event["kind"] for event in runs["events"]] == ["applied"], runs["events"]
+    stock, fixed = (
+        [
+            {
+                name: float(value)
+                for name, value in entry.items()
+                if isinstance(value, (int, float)) and not any(word in name for word in NOT_COMPARED)
+            }
+            for entry in runs[name]
+        ]
+        for name in ("stock", "fixed")
+    )
+    assert sum("loss" in entry for entry in stock) == 4
+    assert sum("eval_ndcg" in entry for entry in stock) == 2
+    assert len(stock) == len(fixed)
+    for expected, seen in zip(stock, fixed, strict=True):
+        assert seen == pytest.approx(expected, abs=1e-5)

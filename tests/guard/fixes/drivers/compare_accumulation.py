@@ -32,7 +32,7 @@ def main() -> None:
     )
     stock = train(trainer, guardian)
     swift_summed_accumulation.apply(sys.modules["swift.trainers.reranker_trainer"], guardian)
-    print("RESULT " + json.dumps({"stock": stock, "fixed": train(trainer, guardian)}))  # noqa: T201  # how a driver answers
+    print("RESULT " + json.dumps({"stock": stock, "fixed": train(trainer, guardian)}))  # how a driver answers
 
 
 def train(trainer, guardian) -> dict:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 os.environ.update(MAX_POSITIVE_SAMPLES="10", MAX_NEGATIVE_SAMPLES="10", HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1")
 
-import numpy as np
 import torch
-from PIL import Image
+from rows import make_rows  # beside this file
 from swift.pipelines.train.sft import SwiftSft
 from swift.trainers.trainer_factory import TrainerFactory
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
@@ -31,10 +30,13 @@ def make_guardian(emit) -> Guardian:
     return Guardian(Settings("test"), emitter, Shield(emitter.emit), 0)
 
 
-def build(model: str, folder: Path, flags: str, *, apply, padding_free: bool = False) -> tuple:
-    """Build the trainer as `swift sft` does, and encode the rows. `apply` gets the trainer's module before its use."""
+def build(model: str, folder: Path, flags: str, *, apply, **kind: bool) -> tuple:
+    """Build the trainer as `swift sft` does, and encode the rows.
+
+    `apply` gets the trainer's module before its use; `kind`: `padding_free`, or `mixed` for rows that stock cannot do.
+    """
     data = folder / "rows.json"
-    data.write_text(json.dumps(make_rows(folder)))
+    data.write_text(json.dumps(make_rows(folder, mixed=kind.get("mixed", False))))
     sft = SwiftSft(
         f"--model {model} --model_type qwen3_vl_reranker {flags} "
         f"--tuner_type lora --target_modules all-linear --lora_dropout 0 --dataset {data} --split_dataset_ratio 0 "
@@ -42,10 +44,10 @@ def build(model: str, folder: Path, flags: str, *, apply, padding_free: bool = F
         f"--torch_dtype float32 --use_cpu true --check_model false --output_dir {folder / 'out'} "
         f"--eval_metric reranker".split()
     )
-    if padding_free:
+    if kind.get("padding_free"):
         sft.template.padding_free = True  # the argument would ask for flash attention
         separate_packed_documents()
-    dataset, _ = sft._prepare_dataset()  # noqa: SLF001  # what `swift sft` calls
+    dataset, _ = sft._prepare_dataset()  # what `swift sft` calls
     sft.model = sft.prepare_model(sft.args, sft.model, template=sft.template, train_dataset=dataset)
     trainer_class = TrainerFactory.get_trainer_cls(sft.args)
     apply(sys.modules["swift.trainers.reranker_trainer"])
@@ -78,35 +80,3 @@ def separate_packed_documents() -> None:
         return attend(module, query, key, value, mask, **{**kwargs, "is_causal": False})
 
     ALL_ATTENTION_FUNCTIONS["sdpa"] = attend_within_documents
-
-
-def make_rows(folder: Path) -> list:
-    noise = np.random.default_rng(0)
-
-    def image(pixels: int) -> str:
-        path = folder / f"{noise.integers(1 << 40)}.png"
-        Image.fromarray(noise.integers(0, 255, (pixels, pixels, 3), dtype=np.uint8)).save(path)
-        return str(path)
-
-    def row(query: str, positives: list, negatives: list) -> dict:
-        result = {"messages": [{"role": "user", "content": query}], "images": []}
-        for kind, documents in (("positive", positives), ("negative", negatives)):
-            texts = ["<image>" * document[1] + document[0] for document in documents]
-            result[f"{kind}_messages"] = [[{"role": "assistant", "content": text}] for text in texts]
-            result[f"{kind}_images"] = [
-                [image(64 + 32 * index) for _ in range(document[1])] for index, document in enumerate(documents)
-            ]
-        return result
-
-    def documents(count: int, images: int, word: str) -> list:
-        return [(f"{word} " * (1 + 3 * index), images) for index in range(count)]
-
-    return [
-        row("pictures", documents(3, 1, "yes"), documents(4, 1, "no")),
-        row("other pictures of another length", documents(2, 1, "so"), documents(1, 1, "not so")),
-        row("only words", documents(2, 0, "word"), documents(3, 0, "other word")),
-        row("nothing to compare", documents(2, 1, "lonely"), []),
-        row("nothing either", documents(1, 1, "alone"), []),
-        row("more than are drawn", documents(11, 0, "many"), documents(12, 0, "more")),
-        row("two images each", documents(2, 2, "pair"), documents(2, 2, "couple")),
-    ]
