@@ -37,7 +37,7 @@ def main() -> None:
         "mixed": mixed,
         "unmixed_rows_agree": same_pictures == pictures,
     }
-    print("RESULT " + json.dumps(answer))  # noqa: T201  # how a driver answers
+    print("RESULT " + json.dumps(answer))  # how a driver answers
 
 
 def score(trainer, row: int) -> object:
