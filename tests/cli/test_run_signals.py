@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -178,6 +179,24 @@ def test_a_sigterm_to_the_holder_stops_well(laststep, swift, tmp_path):
 
     assert last_report(process)["exit_code"] == 143
     assert (tmp_path / "saved").exists()
+
+
+@pytest.mark.parametrize(
+    "message", [b"\xff", b"\x0b{}", b"\x0b[", b'\x0b{"rows": -1, "columns": 1e99}', b"\x0c{}", b"\x0a" + b"x" * 9000]
+)
+def test_a_client_that_talks_nonsense_does_not_hurt_the_run(laststep, trainer, tmp_path, message):
+    """It may be of another version."""
+    process = laststep.start("run", "--", *trainer, "--end", "wait", "--ready", tmp_path / "ready")
+    laststep.wait_until((tmp_path / "ready0").exists)
+    holder = json.loads(laststep.wait_until((laststep.folder() / "attempts" / "1" / "holder.json").read_text))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.connect(holder["socket"])
+
+        client.send(message)
+
+        assert laststep("stop", "last").returncode == 0
+    process.communicate(timeout=30)
+    assert process.returncode == 143
 
 
 def interactive_bash(laststep):
