@@ -28,7 +28,7 @@ def run(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[--] COMMAND...", help="The training command, a script, or a text file it was pasted into."
+            metavar="COMMAND", help="The training command, a script, or a text file it was pasted into."
         ),
     ] = None,
     no_guard: Annotated[
