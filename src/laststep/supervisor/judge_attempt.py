@@ -112,7 +112,7 @@ def _find_first_failure(facts: AttemptFacts, ending: Ending) -> _Failure | None:
 def _find_killed_child(ends: list[ProcessEnd]) -> _Failure | None:
     """Find a launcher's child that a signal ended before it was known as a rank.
 
-    Those that exited say nothing here: launchers start small programs as well, and the command's code speaks of the rest.
+    Those that exited say nothing here: launchers start small programs as well, and the command's own code speaks.
     """
     killed = sorted((end for end in ends if end.code < 0), key=lambda end: (end.code == -signal.SIGTERM, end.at))
     if not killed:
