@@ -123,6 +123,11 @@ def test_importing_ranks_that_somebody_terminated_are_143():
     assert judge(1, events=events) == (Outcome.FAILED, 143)
 
 
+def test_an_interrupted_front_is_130_though_it_killed_its_child_on_the_way_out():
+    """As Python's subprocess.run does."""
+    assert judge(-2, beats=[beat(0, 2, TRAINED)], events=[child(AGENT, -9, 19.9)]) == (Outcome.FAILED, 130)
+
+
 def test_the_first_rank_to_fail_decides():
     events = [child(RANK_1, -9, 9), child(RANK_0, 1, 5)]
 

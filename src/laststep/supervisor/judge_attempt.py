@@ -106,7 +106,15 @@ def _find_first_failure(facts: AttemptFacts, ending: Ending) -> _Failure | None:
     rank_of_pid = _find_rank_pids(facts)
     ends = _leave_out_ours([ending.command, *ending.reaped, *recorded], ending)
     by_ranks = [_Failure(rank_of_pid[end.pid], end) for end in ends if end.pid in rank_of_pid]
-    return _choose_most_telling(by_ranks) or _find_killed_child(_leave_out_ours(recorded, ending))
+    failure = _choose_most_telling(by_ranks)
+    if failure is None and not _tells_a_signal(ending.command.code):
+        failure = _find_killed_child(_leave_out_ours(recorded, ending))
+    return failure
+
+
+def _tells_a_signal(code: int) -> bool:
+    """Tell whether the command itself ended by a signal. A front that is interrupted kills its child on the way out."""
+    return code < 0 or 128 < code <= 128 + signal.NSIG
 
 
 def _find_killed_child(ends: list[ProcessEnd]) -> _Failure | None:
