@@ -36,7 +36,7 @@ class Work:
 
     words: list[str]
     environment: dict[str, str]
-    marks: dict[str, tuple[str, ...]]
+    marks: tuple[tuple[str, str], ...]
     longest_wait: float  # seconds until the signal
 
 
@@ -70,12 +70,8 @@ def fake_work():
     fakes = {name: str(FAKES / f"{name}.py") for name in ("front", "agent", "trainer")}
     trainer = [fakes["trainer"], "--target", "30", "--step-seconds", "0.05", "--workers", "2"]
     words = [sys.executable, fakes["front"], sys.executable, fakes["agent"], "2", sys.executable, *trainer]
-    marks = {
-        "front": (f"{sys.executable} {fakes['front']}",),
-        "agent": (f"{sys.executable} {fakes['agent']}",),
-        "rank": (f"{sys.executable} {fakes['trainer']}",),
-        "worker": (f"{sys.executable} -c import time",),
-    }
+    # The first that a command line contains: that of the front holds all the others.
+    marks = (("front", "front.py"), ("agent", "agent.py"), ("rank", "trainer.py"), ("worker", "-c import time"))
     return Work(words, dict(os.environ), marks, longest_wait=3.0)
 
 
@@ -87,20 +83,14 @@ def real_work(options, folder):
     )
 
     run = ReportedRun(options.env / "bin" / "python", options.model, options.data, folder / "out", ranks=2)
-    python = str(options.env / "bin" / "python")
-    marks = {
-        "front": (f"{python} {options.env / 'bin' / 'swift'}",),
-        "agent": (f"{python} -m torch.distributed.run",),
-        "rank": (f"{python} -u ", f"{python} -X"),  # and its forked workers, which are told apart by their parent
-        "worker": (),
-    }
+    marks = (("front", "/bin/swift sft"), ("agent", "-m torch.distributed.run"), ("rank", "swift/cli/sft.py"))
     return Work(reported_argv(run), reported_environment(run), marks, longest_wait=45.0)
 
 
 def run_cycle(cycle, work, chance, folder):
     """Run once with one hit; True when all is well."""
     tag = uuid.uuid4().hex
-    environment = work.environment | {TAG: tag, "LASTSTEP_HOME": str(folder / "home"), "LANG": "C.UTF-8"}
+    environment = work.environment | {TAG: tag, "LASTSTEP_HOME": str(folder / f"home-{cycle}"), "LANG": "C.UTF-8"}
     environment["PYTHONPATH"] = str(PROJECT / "src")
     before = segments()
     words = [sys.executable, "-m", "laststep"]
@@ -109,14 +99,24 @@ def run_cycle(cycle, work, chance, folder):
         process = subprocess.Popen(run, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
         time.sleep(chance.uniform(0, work.longest_wait))
         hit = strike(chance, work, tag, process)
-        code = process.wait(RUN_SECONDS)
+        seen = watch(process, tag)
+        if hit.victim == "laststep" and hit.number in (signal.SIGKILL, signal.SIGHUP):
+            wait_for_holder(environment, tag)
+            attach = [*words, "attach", "last", "--json"]
+            process = subprocess.Popen(attach, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
+            seen |= watch(process, tag)
         errors.seek(0)
         told = errors.read().decode(errors="replace").splitlines()
-    if hit.victim == "laststep" and hit.number in (signal.SIGKILL, signal.SIGHUP):
-        code, told = see_through(words, environment, tag)
-    problems = list(find_problems(hit, code, told, tag, before))
+    problems = [
+        *find_left_alive(tag),
+        *find_left_in_memory(before, seen),
+        *find_wrong_code(hit, process.returncode, told),
+    ]
     name = signal.Signals(hit.number).name
-    print(f"{cycle:4} {name:8} {hit.victim:9} {hit.pid or '-':>8} code {code} {'; '.join(problems)}", flush=True)
+    print(
+        f"{cycle:4} {name:8} {hit.victim:9} {hit.pid or '-':>8} code {process.returncode} {'; '.join(problems)}",
+        flush=True,
+    )
     return not problems
 
 
@@ -125,50 +125,72 @@ def strike(chance, work, tag, process):
     number = chance.choice([*SIGNALS, signal.SIGHUP] if victim == "laststep" else SIGNALS)
     pids = [process.pid] if victim == "laststep" else find(work, victim, tag)
     pid = chance.choice(pids) if pids else None
-    if pid is None:
-        return Hit(victim, number, None)
     try:
-        os.kill(pid, number)
+        os.kill(pid or 0, number if pid else 0)
     except ProcessLookupError:
-        return Hit(victim, number, None)
+        pid = None
     return Hit(victim, number, pid)
+
+
+def watch(process, tag):
+    """Wait for the end, and take down every process that there is meanwhile."""
+    deadline = time.monotonic() + RUN_SECONDS
+    seen = set()
+    while process.poll() is None:
+        seen.update(living(tag))
+        assert time.monotonic() < deadline, "the run does not end"
+        time.sleep(0.1)
+    return seen
 
 
 def find(work, victim, tag):
     """Processes of a kind. A forked worker looks like the rank it was forked from, so that its parent tells."""
-    running = living(tag)
-    ranks = {pid for pid, (_, words) in running.items() if words.startswith(work.marks["rank"])}
-    forked = {pid for pid in ranks if running[pid][0] in ranks}
+    kinds = {pid: (parent, kind_of(work, words)) for pid, (parent, words) in living(tag).items()}
+    forked = {
+        pid for pid, (parent, kind) in kinds.items() if kind == "rank" and kinds.get(parent, (0, ""))[1] == "rank"
+    }
     if victim == "rank":
-        return sorted(ranks - forked)
-    if victim == "worker" and not work.marks["worker"]:
-        return sorted(forked)
-    return sorted(pid for pid, (_, words) in running.items() if words.startswith(work.marks[victim]))
+        return sorted(pid for pid, (_, kind) in kinds.items() if kind == "rank" and pid not in forked)
+    return sorted(
+        {pid for pid, (_, kind) in kinds.items() if kind == victim} | (forked if victim == "worker" else set())
+    )
 
 
-def see_through(words, environment, tag):
-    """After the end of laststep, attach until the run is over."""
+def kind_of(work, words):
+    if "-m laststep " in words or "laststep-holder" in words:
+        return "laststep"
+    return next((kind for kind, part in work.marks if part in words), "other")
+
+
+def wait_for_holder(environment, tag):
+    """Wait until the holder can be attached to, or is gone."""
     deadline = time.monotonic() + 5
     while living(tag) and not list(Path(environment["LASTSTEP_HOME"]).glob("runs/*/attempts/1/holder.json")):
         if time.monotonic() > deadline:
-            break
+            return
         time.sleep(0.05)
-    attached = subprocess.run([*words, "attach", "last", "--json"], env=environment, capture_output=True, check=False)
-    return attached.returncode, attached.stderr.decode(errors="replace").splitlines()
 
 
-def find_problems(hit, code, told, tag, before):
+def find_left_alive(tag):
     deadline = time.monotonic() + 10
     while living(tag) and time.monotonic() < deadline:
         time.sleep(0.05)
     for pid, (_, words) in living(tag).items():
         yield f"left alive: {pid} {words[:80]}"
         os.kill(pid, signal.SIGKILL)
+
+
+def find_left_in_memory(before, seen):
+    """Other programs of this machine use shared memory too: what is mapped is in use, and torch names its makers."""
     new = segments() - before
-    left = new - mapped_by_anybody(new)  # other programs of this machine use shared memory too
-    left &= segments()  # those that somebody else was just done with
+    left = new - mapped_by_anybody(new)
+    left = {name for name in left if not name.startswith("torch_") or int(name.split("_")[1]) in seen}
+    left &= segments()  # without those that somebody else was just done with
     if left:
         yield f"left in shared memory: {sorted(left)}"
+
+
+def find_wrong_code(hit, code, told):
     if code not in allowed_codes(hit):
         yield f"code {code} is not of {sorted(allowed_codes(hit))}"
     with contextlib.suppress(ValueError, IndexError):

@@ -83,6 +83,38 @@ def test_a_file_that_is_no_program_is_126(laststep, tmp_path):
     assert b"cannot be executed" in ended.stderr
 
 
+def test_a_script_whose_interpreter_is_missing_is_explained(laststep, tmp_path):
+    script = tmp_path / "train"
+    script.write_text("#!/no/such/interpreter\n")
+    script.chmod(0o755)
+
+    ended = laststep("run", "--", script)
+
+    assert ended.returncode == 127
+    assert b"interpreter" in ended.stderr
+
+
+def test_a_pasted_command_is_run_with_its_variables_and_told_about(laststep, tmp_path):
+    """Its redirection is followed as well, and `&` is left to laststep."""
+    pasted = tmp_path / "pasted.txt"
+    pasted.write_text("WHO=world \\\n  nohup sh -c 'echo hello $WHO' > copy.log &\n")
+
+    ended = laststep("run", pasted, cwd=tmp_path)
+
+    assert (ended.returncode, ended.stdout) == (0, b"hello world\n")
+    assert (tmp_path / "copy.log").read_bytes() == b"hello world\n"
+    assert b"nohup was left out" in ended.stderr
+
+
+def test_a_shell_script_is_run(laststep, tmp_path):
+    script = tmp_path / "train.sh"
+    script.write_text("for n in 1 2; do echo $n $1; done; exit 5\n")
+
+    ended = laststep("run", script, "a b")
+
+    assert (ended.returncode, ended.stdout) == (5, b"1 a b\n2 a b\n")
+
+
 def test_the_report_also_goes_to_a_file(laststep, tmp_path):
     laststep("run", "--report", tmp_path / "report.json", "--", "false")
 

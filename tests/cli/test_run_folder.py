@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -152,7 +153,23 @@ def test_runs_lists_what_is_and_was(laststep, trainer, tmp_path):
     process.communicate(timeout=30)
 
     assert [run["state"] for run in listed] == ["running", "finished"]
+    assert (listed[0]["steps"], listed[0]["target_steps"]) == (3, 5)
     assert listed[1]["report"]["steps"] == 5
+
+
+def test_a_run_that_cannot_be_reached_is_not_taken_for_lost(laststep, trainer, tmp_path):
+    process = laststep.start("run", "--", *trainer, "--end", "wait", "--ready", tmp_path / "ready")
+    laststep.wait_until((tmp_path / "ready0").exists)
+    holder = laststep.folder() / "attempts" / "1" / "holder.json"
+    laststep.wait_until(holder.exists)
+    Path(json.loads(holder.read_text())["socket"]).unlink()
+
+    attached = laststep("attach", "last")
+    process.terminate()
+    process.communicate(timeout=30)
+
+    assert attached.returncode == 2
+    assert b"cannot be reached" in attached.stderr
 
 
 def test_a_run_nobody_knows_is_a_usage_error(laststep):
@@ -197,3 +214,23 @@ def test_shared_memory_of_killed_workers_is_removed_and_no_other(laststep, tmp_p
     kept = foreign.exists()
     foreign.unlink()
     assert (left, kept) == (False, True)
+
+
+def test_python_shared_memory_of_a_killed_process_is_removed(laststep, tmp_path):
+    """Its name is random; that a process of the run had it mapped makes it the run's."""
+    code = (
+        "import os, signal, sys, time\n"
+        "from multiprocessing import resource_tracker, shared_memory\n"
+        "resource_tracker.register = lambda *_: None  # as when the tracker is killed too\n"
+        "s = shared_memory.SharedMemory(create=True, size=64)\n"
+        "open(sys.argv[1], 'w').write(s.name)\n"
+        "signal.pause()"
+    )
+    process = laststep.start("run", "--", sys.executable, "-c", code, tmp_path / "name")
+    name = laststep.wait_until(lambda: (tmp_path / "name").exists() and (tmp_path / "name").read_text())
+
+    process.terminate()
+    _, errors = process.communicate(timeout=30)
+
+    assert not (SHARED_MEMORY / name).exists()
+    assert b"segment" in errors

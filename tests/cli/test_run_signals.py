@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -180,6 +181,24 @@ def test_a_sigterm_to_the_holder_stops_well(laststep, swift, tmp_path):
     assert (tmp_path / "saved").exists()
 
 
+@pytest.mark.parametrize(
+    "message", [b"\xff", b"\x0b{}", b"\x0b[", b'\x0b{"rows": -1, "columns": 1e99}', b"\x0c{}", b"\x0a" + b"x" * 9000]
+)
+def test_a_client_that_talks_nonsense_does_not_hurt_the_run(laststep, trainer, tmp_path, message):
+    """It may be of another version."""
+    process = laststep.start("run", "--", *trainer, "--end", "wait", "--ready", tmp_path / "ready")
+    laststep.wait_until((tmp_path / "ready0").exists)
+    holder = json.loads(laststep.wait_until((laststep.folder() / "attempts" / "1" / "holder.json").read_text))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
+        client.connect(holder["socket"])
+
+        client.send(message)
+
+        assert laststep("stop", "last").returncode == 0
+    process.communicate(timeout=30)
+    assert process.returncode == 143
+
+
 def interactive_bash(laststep):
     child = pexpect.spawn(
         "bash", ["--norc", "-i"], env=laststep.environment | {"PS1": "ready> ", "TERM": "dumb"}, timeout=20
@@ -284,3 +303,39 @@ def test_under_nohup_in_the_background(laststep, trainer, tmp_path):
     subprocess.run(["sh", "-c", f"nohup {words} > {tmp_path}/out 2>&1 &"], env=laststep.environment, check=True)
 
     laststep.wait_until(lambda: (tmp_path / "out").exists() and "exit code 0" in (tmp_path / "out").read_text())
+
+
+def test_ctrl_s_holds_the_screen_and_not_the_training(laststep, tmp_path):
+    """Far more is written than a terminal and its queues hold."""
+    done = tmp_path / "done"
+    code = (
+        f"import os\nfor n in range(2000): os.write(1, b'%06d ' % n * 500 + b'\\n')\nopen({str(done)!r}, 'w'); input()"
+    )
+    first, *others = laststep.words("run", "--", sys.executable, "-c", code)
+    child = pexpect.spawn(first, others, env=laststep.environment | {"TERM": "dumb"}, timeout=20)
+    child.expect_exact("000003")
+
+    child.send("\x13")
+    laststep.wait_until(done.exists)
+    child.send("\x11")
+
+    child.expect_exact("001999 \r\n")
+    child.send("\r")
+    child.expect_exact("exit code 0")
+
+
+def memory_of(pid):
+    (line,) = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
+    return int(line.split()[1]) * 1024
+
+
+def test_supervising_takes_little_memory(laststep, swift, tmp_path):
+    process = start_training(laststep, swift, tmp_path)
+    (holder,) = [pid for pid, words in laststep.living() if "laststep-holder" in words]
+
+    supervisor_bytes, holder_bytes = memory_of(process.pid), memory_of(holder)
+    process.terminate()
+    process.communicate(timeout=30)
+
+    assert supervisor_bytes < 80 * 1024 * 1024
+    assert holder_bytes < 20 * 1024 * 1024

@@ -47,6 +47,13 @@ def test_a_long_list_of_rows_is_cut_for_people_and_whole_in_the_details():
     assert fault.details["rows"] == rows
 
 
+def test_rows_are_in_the_order_of_their_numbers():
+    rows = ["record 10: b", "record 9: a", "record 10: a"]
+    (fault,) = list_faults([event(EventKind.LOSS_DETACHED, rows=rows, tied=True)])
+
+    assert fault.details["rows"] == ["record 9: a", "record 10: a", "record 10: b"]
+
+
 def test_a_shrunk_loader_is_told_with_its_numbers():
     shrunk = event(
         EventKind.LOADER_SHRUNK, 1, in_flight=1, processes=1, free_bytes=2**30, batch_bytes=2**31, limit="cgroup"

@@ -109,6 +109,25 @@ def test_a_child_killed_before_it_became_a_rank_is_137_though_torchrun_says_1():
     assert judge(1, events=events) == (Outcome.FAILED, 137)
 
 
+def test_a_small_program_that_failed_in_a_launcher_does_not_speak_for_the_run():
+    assert judge(3, events=[child(RANK_0, 1, 5)]) == (Outcome.COMMAND_ENDED, 3)
+
+
+def test_a_rank_that_fell_while_importing_is_told_by_the_command_and_not_by_the_agents_sigterm():
+    assert judge(1, events=[child(RANK_1, 1, 5.0), child(RANK_0, -15, 5.1)]) == (Outcome.COMMAND_ENDED, 1)
+
+
+def test_importing_ranks_that_somebody_terminated_are_143():
+    events = [child(RANK_1, -15, 5.0), child(RANK_0, -15, 5.1), child(AGENT, 1, 5.3)]
+
+    assert judge(1, events=events) == (Outcome.FAILED, 143)
+
+
+def test_an_interrupted_front_is_130_though_it_killed_its_child_on_the_way_out():
+    """As Python's subprocess.run does."""
+    assert judge(-2, beats=[beat(0, 2, TRAINED)], events=[child(AGENT, -9, 19.9)]) == (Outcome.FAILED, 130)
+
+
 def test_the_first_rank_to_fail_decides():
     events = [child(RANK_1, -9, 9), child(RANK_0, 1, 5)]
 

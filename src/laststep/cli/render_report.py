@@ -65,7 +65,7 @@ def _list_rows(report: LastReport, language: Language) -> Iterator[tuple[Text, s
     for checkpoint in report.checkpoints:
         path = shorten_home(checkpoint.path)
         yield _CHECKPOINTS, path if checkpoint.is_there else _GONE.fill(path=path).say(language)
-    for fault in report.faults:
+    for fault in sorted(report.faults, key=lambda fault: fault.kind in _NOT_FAULTS):
         yield _NOTE if fault.kind in _NOT_FAULTS else _FAULT, fault.summary.say(language)
     for note in report.notes:
         yield _NOTE, note.say(language)

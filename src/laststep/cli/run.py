@@ -27,9 +27,7 @@ Examples:
 def run(
     words: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[--] COMMAND...", help="The training command, a script, or a text file it was pasted into."
-        ),
+        typer.Argument(metavar="COMMAND", help="The training command, a script, or a text file it was pasted into."),
     ] = None,
     no_guard: Annotated[
         list[str] | None, typer.Option("--no-guard", metavar="NAME", help="Leave a guard out; see --list-guards.")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from laststep.launch.messages import LARGEST_CONTENT_BYTES, Kind, pack
 from laststep.launch.output import OutputLog
 
-_QUEUE_BYTES = 4 * 1024 * 1024  # kept in memory for a slow client
+_QUEUE_BYTES = 2 * 1024 * 1024  # kept in memory for a slow client
 _MOST_SPANS = 100_000  # of the log owed to one client; more are left out
 
 

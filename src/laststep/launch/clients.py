@@ -1,8 +1,8 @@
 """Who is looking at the run, and what do they get?"""
 
-import contextlib
 import selectors
 import socket
+import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -61,12 +61,19 @@ class Clients:
         if mask & selectors.EVENT_WRITE:
             self._pump(feed)
         if mask & selectors.EVENT_READ and fd in self._feeds:
-            with contextlib.suppress(BlockingIOError):
-                message = receive(feed.connection)
-                if message is None:
-                    self._drop(feed)
-                else:
-                    self._obey(message)
+            self._listen(feed)
+
+    def _listen(self, feed: ClientFeed) -> None:
+        try:
+            message = receive(feed.connection)
+            if message is None:
+                self._drop(feed)
+            else:
+                self._obey(message)
+        except BlockingIOError:
+            return
+        except (ValueError, KeyError, TypeError, struct.error):
+            self._drop(feed)  # it speaks another version of the language; the run must not suffer for that
 
     def _pump(self, feed: ClientFeed) -> None:
         if not feed.pump():

@@ -57,6 +57,7 @@ class WindingDown:
             self._tell(about="ending_at_once")
             self._kill()
         elif self._stage is _Stage.RUNNING:
+            self.traces.look()  # while everybody is still there
             self._asked = find_ranks(self._pid, self._orders.beats_dir)
             ask_to_stop(self._asked)
             self._enter(_Stage.STOPPING, self._orders.grace_seconds)

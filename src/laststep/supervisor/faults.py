@@ -3,6 +3,7 @@
 The same fault met again is counted, not repeated.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -180,8 +181,13 @@ def _fault(group: _Group, summary: Text, **details: Any) -> Fault:
 
 
 def _all_rows(group: _Group) -> list[str]:
-    rows = (str(row) for event in group for row in event.fields.get("rows") or ())
-    return list(dict.fromkeys(rows))
+    rows = {str(row) for event in group for row in event.fields.get("rows") or ()}
+    return sorted(rows, key=_natural_order)
+
+
+def _natural_order(row: str) -> list[tuple[int, str]]:
+    """Order record 9 before record 10."""
+    return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", row)]
 
 
 def _name_rows(group: _Group) -> str:

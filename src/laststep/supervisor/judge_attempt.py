@@ -106,8 +106,28 @@ def _find_first_failure(facts: AttemptFacts, ending: Ending) -> _Failure | None:
     rank_of_pid = _find_rank_pids(facts)
     ends = _leave_out_ours([ending.command, *ending.reaped, *recorded], ending)
     by_ranks = [_Failure(rank_of_pid[end.pid], end) for end in ends if end.pid in rank_of_pid]
-    by_children = [_Failure(None, end) for end in _leave_out_ours(recorded, ending)]
-    return _choose_most_telling(by_ranks) or _choose_most_telling(by_children)
+    failure = _choose_most_telling(by_ranks)
+    if failure is None and not _tells_a_signal(ending.command.code):
+        failure = _find_killed_child(_leave_out_ours(recorded, ending))
+    return failure
+
+
+def _tells_a_signal(code: int) -> bool:
+    """Tell whether the command itself ended by a signal. A front that is interrupted kills its child on the way out."""
+    return code < 0 or 128 < code <= 128 + signal.NSIG
+
+
+def _find_killed_child(ends: list[ProcessEnd]) -> _Failure | None:
+    """Find a launcher's child that a signal ended before it was known as a rank.
+
+    Those that exited say nothing here: launchers start small programs as well, and the command's own code speaks.
+    """
+    killed = sorted((end for end in ends if end.code < 0), key=lambda end: (end.code == -signal.SIGTERM, end.at))
+    if not killed:
+        return None
+    first = killed[0]
+    is_consequence = any(end.code > 0 and end.at <= first.at for end in ends)
+    return None if first.code == -signal.SIGTERM and is_consequence else _Failure(None, first)
 
 
 def _choose_most_telling(failures: list[_Failure]) -> _Failure | None:

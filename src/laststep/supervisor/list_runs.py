@@ -31,13 +31,21 @@ class RunState:
 def list_runs(home: Path) -> Iterator[RunState]:
     """List all runs, newest first."""
     try:
-        paths = sorted(runs_folder(home).iterdir(), reverse=True)
+        paths = sorted(runs_folder(home).iterdir(), key=_age_order, reverse=True)
     except OSError:
         return
     for path in paths:
         folder = RunFolder(path)
         if folder.run.exists():
             yield look_at_run(folder)
+
+
+def _age_order(path: Path) -> tuple[str, int]:
+    """Order by the date in the name; of runs that began in the same second, by when they were written down."""
+    try:
+        return path.name.partition("_")[0], RunFolder(path).run.stat().st_mtime_ns
+    except OSError:
+        return path.name.partition("_")[0], 0
 
 
 def look_at_run(folder: RunFolder) -> RunState:
