@@ -6,6 +6,7 @@ only fixes that change what a loader worker computes go there, since a worker th
 parent's.
 """
 
+import contextlib
 import functools
 import os
 import sys
@@ -36,10 +37,10 @@ def attach() -> Optional[Guardian]:
     is_child = any(mark in argument for argument in _command_line() for mark in _CHILD_MARKS)
     guardian = make_guardian(settings, is_silent=is_child)
     if is_child:
-        watch_fixes(guardian, [fix for fix in FIXES if fix.is_in_workers])
+        watch_fixes_in_worker(guardian)
     else:
         watch_frameworks(guardian)
-        watch_fixes(guardian, list(FIXES))
+        watch_fixes(guardian)
     return guardian
 
 
@@ -59,26 +60,41 @@ def watch_frameworks(guardian: Guardian) -> None:
         guardian.imports.after(module_name, functools.partial(_hook, guarded, guardian))
 
 
-def watch_fixes(guardian: Guardian, fixes: List[Fix]) -> None:
-    """Apply the wanted fixes as the host imports what they mend."""
-    for fix in fixes:
+def watch_fixes(guardian: Guardian) -> None:
+    """Apply the wanted fixes as the host imports what they mend, and report what the others would mend."""
+    for fix in FIXES:
         if guardian.settings.wants_fix(fix.name, fix.remedy_class):
-            guardian.imports.after(fix.after_import, functools.partial(_apply, fix, guardian))
+            guardian.imports.after(fix.after_import, functools.partial(_apply, fix, fix.apply, guardian))
+        if fix.notice is not None:
+            guardian.imports.after(fix.after_import, functools.partial(_notice, fix.notice, guardian))
+
+
+def watch_fixes_in_worker(guardian: Guardian) -> None:
+    """Apply to a loader worker with an interpreter of its own what its trainer's fixes rely on."""
+    for fix in FIXES:
+        if fix.in_workers is not None and guardian.settings.wants_fix(fix.name, fix.remedy_class):
+            module_name, apply = fix.in_workers
+            guardian.imports.after(module_name, functools.partial(_apply, fix, apply, guardian))
 
 
 def _hook(hook: Callable[[ModuleType, Guardian], None], guardian: Guardian, module: ModuleType) -> None:
     hook(module, guardian)
 
 
-def _apply(fix: Fix, guardian: Guardian, module: ModuleType) -> None:
+def _apply(fix: Fix, apply: Callable[[ModuleType, Guardian], str], guardian: Guardian, module: ModuleType) -> None:
     with guardian.shield.over(f"fix {fix.name}"):
         try:
-            detail = fix.apply(module, guardian)
+            detail = apply(module, guardian)
         except Declined as reason:
             guardian.emit(EventKind.FIX_DECLINED, name=fix.name, reason=str(reason))
         else:
             fields = {"name": fix.name, "class": fix.remedy_class, "detail": detail}
             guardian.emit(EventKind.FIX_APPLIED, **fields)
+
+
+def _notice(notice: Callable[[ModuleType, Guardian], str], guardian: Guardian, module: ModuleType) -> None:
+    with guardian.shield.over("notice a defect"), contextlib.suppress(Declined):
+        notice(module, guardian)
 
 
 def _command_line() -> List[str]:

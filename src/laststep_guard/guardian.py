@@ -31,8 +31,9 @@ class TrainingState:
     rows_by_batch: Dict[int, "Rows"] = field(default_factory=dict)  # id of a micro-batch -> its rows
     current_rows: Optional["Rows"] = None  # of the micro-batch being trained on
     describe_row: Optional[Callable[[Any, Any], Optional[str]]] = None  # (data set, index) -> text, set by a framework
-    at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the callback handler
+    at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the trainer
     before_forward: List[Callable[[Any], None]] = field(default_factory=list)  # called with the model; must not raise
+    trainer: Any = None  # the one that trains at this moment
     stopped_by: Optional[str] = None  # what asked for an early stop
 
 

@@ -23,6 +23,7 @@ GUARD_NAMES: Dict[str, str] = {
 }
 FIX_NAMES: Dict[str, str] = {
     "swift-repeated-documents": "ms-swift: a listwise reranker batch encodes each document once",
+    "swift-misaligned-documents": "ms-swift: a reranker row may mix documents with and without pictures",
     "swift-summed-accumulation": "ms-swift: averages the reranker's loss over the accumulation (alters the training)",
 }
 
@@ -141,7 +142,8 @@ class EventKind:
     | CHECKPOINT_SAVED | path, step, seconds |
     | WORKERS_STARTED | loader (train, evaluate), workers [pid], slots, start_method |
     | WORKER_DIED | loader, worker (pid), code (-9 for SIGKILL), batch (number or null), deaths_on_batch, rows [text] |
-    | LOADER_REBUILT | loader, worker (pid of the new one), seconds, resent (batches sent again), note (text or null: what could not be kept) |
+    | LOADER_REBUILT | loader, worker (pid of the new one), seconds,
+      resent (batches sent again), note (text or null: what could not be kept) |
     | LOADER_GAVE_UP | loader, batch, rows [text], deaths_on_batch |
     | LOADER_SHRUNK, LOADER_GREW | loader, in_flight (batches), processes, free_bytes, batch_bytes, worker_bytes,
       limit (cgroup or host), limit_bytes, reason |

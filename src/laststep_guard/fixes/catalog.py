@@ -2,7 +2,11 @@
 
 from typing import Tuple
 
-from laststep_guard.fixes import swift_repeated_documents, swift_summed_accumulation
+from laststep_guard.fixes import swift_misaligned_documents, swift_repeated_documents, swift_summed_accumulation
 from laststep_guard.fixes.fix import Fix
 
-FIXES: Tuple[Fix, ...] = (swift_repeated_documents.FIX, swift_summed_accumulation.FIX)
+FIXES: Tuple[Fix, ...] = (
+    swift_repeated_documents.FIX,
+    swift_misaligned_documents.FIX,
+    swift_summed_accumulation.FIX,
+)

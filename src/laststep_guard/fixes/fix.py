@@ -5,7 +5,7 @@ One file with one `FIX`, and one line in `catalog.py`.
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Callable, Tuple
+from typing import Callable, Optional, Tuple
 
 from laststep_guard.guardian import Guardian
 
@@ -28,4 +28,7 @@ class Fix:
     remedy_class: str  # one of wire.REMEDY_CLASSES
     after_import: str  # name of the module
     apply: Callable[[ModuleType, Guardian], str]
-    is_in_workers: bool = False  # a loader worker that was not forked needs it as well
+    # What a loader worker with an interpreter of its own needs of it: after which import, and the part to apply.
+    in_workers: Optional[Tuple[str, Callable[[ModuleType, Guardian], str]]] = None
+    # Reports the defect also where the fix is not wanted; called as `apply` is.
+    notice: Optional[Callable[[ModuleType, Guardian], str]] = None

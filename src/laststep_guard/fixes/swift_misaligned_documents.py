@@ -70,4 +70,5 @@ FIX = Fix(
     remedy_class="equivalent",
     after_import=ENCODER.module_name,
     apply=apply,
+    in_workers=(ENCODER.module_name, apply),
 )

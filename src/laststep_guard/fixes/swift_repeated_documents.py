@@ -185,4 +185,5 @@ FIX = Fix(
     remedy_class="equivalent",
     after_import=COMPUTE_LOSS.module_name,
     apply=apply,
+    in_workers=(COLLATOR.module_name, apply_in_worker),
 )

@@ -105,4 +105,5 @@ FIX = Fix(
     remedy_class="altering",
     after_import=COMPUTE_LOSS.module_name,
     apply=apply,
+    notice=notice,
 )

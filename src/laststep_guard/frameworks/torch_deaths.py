@@ -46,3 +46,11 @@ class Deaths:
                 f"{self._in_a_row} worker processes of the {self._label} loader ended without building a single batch. "
                 f"{self._appetite.explain()}"
             )
+
+
+def tell_what_is_lost(read_past: int) -> str:
+    """Say what cannot be kept when the worker of an iterable data set is replaced."""
+    return (
+        f"an iterable data set has no index: the new worker reads past the {read_past} batches that were built before, "
+        "which gives the same batches only if the data set yields the same rows from the same seed"
+    )

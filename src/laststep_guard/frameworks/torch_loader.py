@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional
 
 from laststep_guard.frameworks import torch_facts
 from laststep_guard.frameworks.torch_appetite import Appetite
-from laststep_guard.frameworks.torch_deaths import Deaths
+from laststep_guard.frameworks.torch_deaths import Deaths, tell_what_is_lost
 from laststep_guard.frameworks.torch_processes import LOST, LoaderProcess, Mailbox
 from laststep_guard.frameworks.torch_worker import BATCH, BEGUN, BUILD, ENDED, RESUME, make_order
 from laststep_guard.guardian import Guardian, Rows
@@ -244,21 +244,13 @@ class _Engine:
         self._appetite.note_death(code, self._plan)
         self._deaths.judge(process.pid, code, blamed, self._describe(blamed))
         self._start(key)
-        note = self._what_is_not_kept(key)
+        read_past = sum(slot.batches_received for slot in self._plan.served_by(key))
+        note = tell_what_is_lost(read_past) if self._is_iterable else None
         self._send()
         self._guardian.emit(
             EventKind.LOADER_REBUILT, loader=self._label, worker=self._processes[key].pid,
             seconds=time.monotonic() - began, resent=len(lost), note=note,
         )  # fmt: skip
-
-    def _what_is_not_kept(self, key: int) -> Optional[str]:
-        if not self._is_iterable:
-            return None
-        counts = [slot.batches_received for slot in self._plan.served_by(key)]
-        return (
-            f"an iterable data set has no index: the new worker reads past the {sum(counts)} batches that were "
-            "built before, which gives the same batches only if the data set yields the same rows from the same seed"
-        )
 
     def _describe(self, task: Optional[Task]) -> List[str]:
         return self._guardian.describe(self._rows(task)) if task is not None else []

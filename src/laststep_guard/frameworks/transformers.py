@@ -76,11 +76,14 @@ def _around_init(original: Callable[..., Any], guardian: Guardian) -> Callable[.
 
 def _around_train(original: Callable[..., Any], guardian: Guardian) -> Callable[..., Any]:
     def train(self: Any, *args: Any, **kwargs: Any) -> Any:
+        guardian.state.trainer = self
         try:
             result = original(self, *args, **kwargs)
         except BaseException as error:
             guardian.shield.wrap("note a failure", _note_failure)(guardian, error)
             raise
+        finally:
+            guardian.state.trainer = None
         guardian.shield.wrap("note the end", _note_end)(guardian, self)
         return result
 
@@ -196,8 +199,8 @@ def _around_event(original: Callable[..., Any], guardian: Guardian) -> Callable[
         guardian.state.stopped_by = _stopping_callback(handler) or event
         guardian.heartbeat.beat()
 
-    def note_begin(handler: Any, args: Any, state: Any) -> None:
-        shielded_begin(guardian, handler, args, state)
+    def note_begin(_handler: Any, args: Any, state: Any) -> None:
+        shielded_begin(guardian, args, state)
 
     def note_step(_handler: Any, _args: Any, state: Any) -> None:
         guardian.state.step = guardian.heartbeat.step = state.global_step
@@ -215,7 +218,7 @@ def _stopping_callback(handler: Any) -> Any:
     return next((name for name in names if "EarlyStop" in name), None)
 
 
-def _note_begin(guardian: Guardian, handler: Any, args: Any, state: Any) -> None:
+def _note_begin(guardian: Guardian, args: Any, state: Any) -> None:
     ours, heartbeat = guardian.state, guardian.heartbeat
     ours.accumulation = int(getattr(args, "gradient_accumulation_steps", 1))
     ours.step, ours.target_step = state.global_step, state.max_steps
@@ -224,7 +227,8 @@ def _note_begin(guardian: Guardian, handler: Any, args: Any, state: Any) -> None
     heartbeat.enter(Phase.DATA)
     guardian.emit(
         EventKind.TRAIN_BEGAN, step=state.global_step, target_step=state.max_steps,
-        output_dir=os.path.abspath(args.output_dir), accumulation=ours.accumulation, trainer=type(args).__name__,
+        output_dir=os.path.abspath(args.output_dir), accumulation=ours.accumulation,
+        trainer=type(ours.trainer).__name__,
     )  # fmt: skip
     for begin in ours.at_train_begin:
-        begin(handler)
+        begin(ours.trainer)

@@ -58,7 +58,7 @@ def main() -> None:
     # Packed, 110 documents attend to each other in one row, which takes a CPU minutes.
     for seed in () if "padding_free" in features else (0, 1, 2):
         result[f"documents are drawn, seed {seed}"] = compare(trainer, rows, [5], seed=seed)
-    print("RESULT " + json.dumps(result))  # noqa: T201  # how a driver answers
+    print("RESULT " + json.dumps(result))  # how a driver answers
 
 
 def compare(trainer, rows: list, chosen: list, *, seed: int) -> dict:
@@ -114,7 +114,7 @@ def train(trainer, batch: dict) -> dict:
     trainer.model.zero_grad()
     trainer.custom_metrics["train"].clear()
     count = torch.tensor(batch["labels"].shape[0])
-    inputs = trainer._prepare_inputs(batch)  # noqa: SLF001  # what a training step does
+    inputs = trainer._prepare_inputs(batch)  # what a training step does
     loss = trainer.compute_loss(trainer.model, inputs, num_items_in_batch=count)
     loss.backward()
     parameters = [parameter for parameter in trainer.model.parameters() if parameter.requires_grad]
