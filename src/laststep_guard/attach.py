@@ -1,6 +1,6 @@
 """Which process is this, and what is guarded in it?
 
-A *rank* trains: `RANK` is set, or it imports a trainer. A *launcher* starts ranks: it only records how its children
+A *rank* trains: `LOCAL_RANK` is set, or it makes a trainer. A *launcher* starts ranks: it only records how its children
 ended, which nobody else can know. A *child* of multiprocessing inherits the environment of its rank and stays itself:
 only fixes that change what a loader worker computes go there, since a worker that was not forked knows nothing of its
 parent's.
@@ -46,7 +46,9 @@ def attach() -> Optional[Guardian]:
 
 def make_guardian(settings: Settings, *, is_silent: bool = False) -> Guardian:
     """Make the guard of this process without hooking anything."""
-    rank = int(os.environ["RANK"]) if os.environ.get("RANK", "").isdigit() else None
+    # RANK alone may be the number of a machine, set for the launcher there; a launcher sets LOCAL_RANK for its ranks.
+    is_rank = os.environ.get("LOCAL_RANK", "").isdigit() and os.environ.get("RANK", "").isdigit()
+    rank = int(os.environ["RANK"]) if is_rank else None
     emitter = Emitter(None if is_silent else settings.events_dir, rank)
     return Guardian(settings=settings, emitter=emitter, shield=Shield(emitter.emit), rank=rank)
 

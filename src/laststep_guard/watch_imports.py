@@ -5,11 +5,12 @@ waits for, and calls the waiting functions once the module has been executed. Mo
 at once.
 """
 
+import _thread
 import importlib.abc
 import importlib.machinery
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set
 
 Waiting = Callable[[ModuleType], None]
 
@@ -19,7 +20,7 @@ class ImportWatch(importlib.abc.MetaPathFinder):
 
     def __init__(self) -> None:
         self._waiting: Dict[str, List[Waiting]] = {}
-        self._searching = False
+        self._searching: Set[int] = set()  # threads that search right now
 
     def after(self, module_name: str, waiting: Waiting) -> None:
         """Call `waiting(module)` once `module_name` has been imported."""
@@ -35,13 +36,14 @@ class ImportWatch(importlib.abc.MetaPathFinder):
         self, fullname: str, path: Optional[Sequence[str]], target: Optional[ModuleType] = None
     ) -> Optional[importlib.machinery.ModuleSpec]:
         """Find the spec that the others would find, with its loader wrapped; None for modules nobody waits for."""
-        if fullname not in self._waiting or self._searching:
+        thread = _thread.get_ident()
+        if fullname not in self._waiting or thread in self._searching:
             return None
-        self._searching = True  # the search below passes through us again
+        self._searching.add(thread)  # the search below may pass through us again
         try:
             spec = _find_among_others(self, fullname, path, target)
         finally:
-            self._searching = False
+            self._searching.discard(thread)
         if spec is not None and spec.loader is not None and hasattr(spec.loader, "exec_module"):
             spec.loader = _ThenCall(spec.loader, self._waiting.pop(fullname))  # type: ignore[assignment]  # a loader by duck typing
         return spec

@@ -44,7 +44,7 @@ class World:
         before = worker.states.get(task.slot.number, 0)
         worker.states[task.slot.number] = before + 1
         result = (task.slot.number, task.index, before)
-        self.plan.receive(task.number, result=result, state_after=before + 1, payload_bytes=1)
+        self.plan.receive(task.number, result=result, state_after=before + 1)
 
     def begin(self, key: int) -> None:
         if self.workers[key].todo:

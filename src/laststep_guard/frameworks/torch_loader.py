@@ -220,7 +220,7 @@ class _Engine:
         elif kind == BATCH:
             _, _, data, state, batch_bytes, worker_bytes = message
             self._deaths.note_batch()
-            self._plan.receive(number, result=data, state_after=state, payload_bytes=batch_bytes)
+            self._plan.receive(number, result=data, state_after=state)
             self._appetite.note_batch(batch_bytes, worker_bytes)
 
     def _end_slot(self, task: Task, process: LoaderProcess) -> None:

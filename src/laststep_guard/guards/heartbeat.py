@@ -6,6 +6,7 @@ dead rank can still be read. The file is allocated before it is mapped: a sparse
 
 import mmap
 import os
+import struct
 import time
 from typing import Optional
 
@@ -39,10 +40,13 @@ class Heartbeat:
         if self._buffer is None:
             return
         self._sequence += 1
-        wire.pack_body(
-            self._buffer, self._sequence, self.phase, self.flags, self.micro_step, self.step, self.target_step,
-            time.time(), self._phase_since,
-        )  # fmt: skip
+        try:
+            wire.pack_body(
+                self._buffer, self._sequence, self.phase, self.flags, self.micro_step, self.step, self.target_step,
+                time.time(), self._phase_since,
+            )  # fmt: skip
+        except (struct.error, TypeError, ValueError):
+            self._buffer = None  # a step that is no number is no reason to end a training
 
     def leave_to_parent(self) -> None:
         """In a forked child: the beat stays the parent's."""

@@ -26,7 +26,6 @@ class Task:
     deaths: int = 0  # processes that died while they built it
     result: Any = None
     state_after: Any = None  # the slot's random states after it, None when they did not change
-    payload_bytes: int = 0
 
 
 @dataclass(eq=False)
@@ -89,11 +88,11 @@ class SlotPlan:
             if task.is_sent and not task.is_done and (process is None or task.slot.process == process)
         ]
 
-    def receive(self, number: int, *, result: Any, state_after: Any, payload_bytes: int) -> None:
+    def receive(self, number: int, *, result: Any, state_after: Any) -> None:
         """Take in a batch that came back."""
         task = self.tasks[number]
         slot = task.slot
-        task.is_done, task.result, task.payload_bytes = True, result, payload_bytes
+        task.is_done, task.result = True, result
         slot.batches_received += 1
         if state_after is not None:
             slot.state_received = state_after
