@@ -31,6 +31,7 @@ from laststep.records.event import Event
 PROJECT = Path(__file__).resolve().parent.parent
 MEMCAP = PROJECT / "lab" / "memcap.sh"
 LOOK_SECONDS = 0.2
+KILLER_LOOK_SECONDS = 0.005  # a save takes fifty times as long
 TIMEOUT_SECONDS = 600.0
 DOCUMENTS_FIX_OFF = ("--no-fix", "swift-repeated-documents")
 
@@ -141,10 +142,13 @@ def run_supervised(
     options: Sequence[str] = (),
     wrapper: Sequence[str] = (),
     look: Callable[[LaststepProcess, Path], None] | None = None,
+    look_seconds: float = KILLER_LOOK_SECONDS,
 ) -> SupervisedRun:
-    """Run the command under laststep; `look` is called many times a second with its run folder."""
+    """Run the command under laststep; `look` is called every `look_seconds` with its run folder."""
     laststep = LaststepProcess(run, run.output_dir.parent, options=options, wrapper=wrapper)
-    return laststep.watch(lambda folder: look(laststep, folder) if look else None, TIMEOUT_SECONDS)
+    return laststep.watch(
+        lambda folder: look(laststep, folder) if look else None, TIMEOUT_SECONDS, look_seconds=look_seconds
+    )
 
 
 def read_run_events(run: SupervisedRun, *kinds: str) -> list[Event]:

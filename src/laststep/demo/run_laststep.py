@@ -54,14 +54,16 @@ class LaststepProcess:
     def run_folder(self) -> Path | None:
         return max((self.work / "home" / "runs").glob("*"), default=None)
 
-    def watch(self, look: Callable[[Path], None], timeout_seconds: float) -> SupervisedRun:
-        """Call `look(run folder)` many times a second until the run is over. Raises TimeoutExpired when it is late."""
+    def watch(
+        self, look: Callable[[Path], None], timeout_seconds: float, *, look_seconds: float = LOOK_SECONDS
+    ) -> SupervisedRun:
+        """Call `look(run folder)` again and again until the run is over. Raises TimeoutExpired when it is late."""
         waited = 0.0
         while True:
             try:
-                self.process.wait(LOOK_SECONDS)
+                self.process.wait(look_seconds)
             except subprocess.TimeoutExpired:  # noqa: PERF203  # this is how waiting with a limit says "not yet"
-                waited += LOOK_SECONDS
+                waited += look_seconds
                 folder = self.run_folder
                 if folder is not None:
                     look(folder)

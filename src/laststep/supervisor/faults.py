@@ -13,7 +13,7 @@ from laststep.records.text import Text
 from laststep.supervisor.words import format_bytes, name_signal
 from laststep_guard import wire
 
-_MOST_ROWS = 8  # named in a line; the JSON has all
+_MOST_ROWS = 12  # named in a line; the JSON has all
 
 _Group = Sequence[Event]
 _Kind = wire.EventKind
@@ -194,7 +194,7 @@ def _name_rows(group: _Group) -> str:
     rows = _all_rows(group)
     if not rows:
         return "?"
-    shown = ", ".join(row if len(row) <= 60 else row[:59] + "…" for row in rows[:_MOST_ROWS])  # a row can be a book
+    shown = ", ".join(row if len(row) <= 100 else row[:99] + "…" for row in rows[:_MOST_ROWS])  # a row can be a book
     return shown if len(rows) <= _MOST_ROWS else f"{shown} … (+{len(rows) - _MOST_ROWS})"
 
 

@@ -6,8 +6,10 @@ How much is in flight is bounded by `memory_budget`. What torch offers beyond (d
 to torch.
 """
 
+import os
+import sys
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from laststep_guard.frameworks import torch_facts
 from laststep_guard.frameworks.torch_appetite import Appetite
@@ -61,6 +63,8 @@ class _Engine:
 
     def _begin(self, loader: Any) -> None:
         self._shutdown = True  # until there is something to shut down
+        self._pid = os.getpid()
+        self._draws = True
         self._processes: Dict[int, LoaderProcess] = {}
         self._mailbox = Mailbox()
         self._plan = SlotPlan(loader.num_workers)
@@ -127,6 +131,8 @@ class _Engine:
 
     def _draw(self) -> None:
         """Draw the next index when torch would: the sampler may draw from random states the trainer shares."""
+        if not self._draws:
+            return
         try:
             index = self._next_index()  # type: ignore[attr-defined]  # torch's base class
         except StopIteration:
@@ -272,14 +278,16 @@ class _Engine:
 
     def _finish_owed(self) -> None:
         """Let persistent workers build what was asked for and isn't wanted: their random states go on from there."""
+        self._draws = False
         while self._plan.head() is not None:
             if self._plan.hand_over() is None:
                 self._send()
                 self._collect(None)
+        self._draws = True
 
     def _shutdown_workers(self) -> None:
-        if self._shutdown or torch_facts.is_python_ending():
-            return
+        if self._shutdown or os.getpid() != self._pid or torch_facts.is_python_ending():
+            return  # a process forked from the trainer drops its copy of the iterator without a word to our workers
         self._shutdown = True
         for process in self._processes.values():
             process.end()
@@ -289,5 +297,6 @@ class _Engine:
         self._processes = {}
         self._plan.tasks.clear()
 
-    def __del__(self) -> None:
-        self._shutdown_workers()
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():  # else modules are half gone, and multiprocessing has ended the workers
+            self._shutdown_workers()

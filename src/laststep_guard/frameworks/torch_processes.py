@@ -91,8 +91,7 @@ class LoaderProcess:
         if self.process.is_alive():
             self.process.kill()
             self.process.join(_JOIN_SECONDS)
-        for end in (self._orders, self.results):
-            end.close()
+        self._orders.close()  # the results may be waited on by another thread; they close with their last reference
         code: Optional[int] = self.process.exitcode
         return code
 
