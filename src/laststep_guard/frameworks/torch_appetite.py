@@ -138,11 +138,11 @@ class Appetite:
             return "How much memory is left could not be read."
         killed = self._reader.read_kills()
         by_kernel = f"The kernel has killed {killed} processes of this group for memory. " if killed else ""
-        return (
-            f"{by_kernel}Memory left: {_mebibytes(reading.free_bytes)} of {_mebibytes(reading.limit_bytes)} "
-            f"({reading.limit}); a batch weighs up to {_mebibytes(self._budget.batch_bytes)} "
-            f"and takes {_mebibytes(self._budget.worker_bytes)} to build."
-        )
+        left = f"{_mebibytes(reading.free_bytes)} of {_mebibytes(reading.limit_bytes)} ({reading.limit})"
+        if not self._budget.worker_bytes:
+            return f"{by_kernel}Memory left: {left}; no batch has been built yet."
+        batch, worker = _mebibytes(self._budget.batch_bytes), _mebibytes(self._budget.worker_bytes)
+        return f"{by_kernel}Memory left: {left}; a batch weighs up to {batch} and takes {worker} to build."
 
     # -- details ------------------------------------------------------------------------------------------------------
 
