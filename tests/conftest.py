@@ -1,6 +1,7 @@
 """The real environments, model and data that slow tests train with, built once into `.lab`."""
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -8,6 +9,12 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parent.parent
 BUILDERS = PROJECT / "src" / "laststep" / "demo"
+
+
+def pytest_configure():
+    # A shell's background jobs ignore Ctrl-C, and so would every program that the tests start.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from laststep.planning.clean_paste import clean_paste
-from laststep.planning.find_program import find_program_problem
+from laststep.planning.find_program_problem import find_program_problem
 from laststep.planning.pasted_command import ASSIGNMENT, RESERVED, PastedText, SimpleCommand, read_pasted_command
 from laststep.planning.read_script import ScriptFile, open_script, script_argv
 from laststep.records.command import Command
