@@ -245,6 +245,7 @@ CASES = {
         lambda: map_loader(persistent_workers=True), folder, prepare=tight_memory
     ),
     "pinned": pinned,
+    "gpu": lambda folder: compare(lambda: map_loader(pin_memory=True), folder),
     "no-batching": lambda folder: compare(
         lambda: DataLoader(Rows(), batch_size=None, num_workers=2, shuffle=True), folder
     ),
