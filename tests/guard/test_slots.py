@@ -56,7 +56,7 @@ class World:
 
     def merge(self, count: int) -> None:
         for slot in self.plan.slots:
-            if not any(task.slot is slot for task in self.plan.building()):
+            if not self.plan.owes(slot):
                 self.plan.move(slot, slot.number % count)
 
     def hand_over(self) -> None:

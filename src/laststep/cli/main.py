@@ -2,7 +2,8 @@
 
 import sys
 import traceback
-from typing import Any
+from importlib import metadata
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +17,6 @@ _OPTIONS = {"allow_interspersed_args": False}
 
 app = typer.Typer(
     name="laststep",
-    help="Put it in front of a training command, and the run reaches its last step: laststep run -- swift sft …",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -27,6 +27,21 @@ app.command(name="attach", epilog=attach.EXAMPLES)(attach.attach)
 app.command(name="stop", epilog=stop.EXAMPLES)(stop.stop)
 app.command(name="runs")(runs.runs)
 app.command(name="demo")(demo.demo)
+
+
+def _show_version(wanted: bool) -> None:  # typer's signature
+    if wanted:
+        render.show_version(metadata.version("laststep"))
+        raise typer.Exit
+
+
+@app.callback()
+def choose(
+    version: Annotated[  # its callback does it
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version, and end.")
+    ] = False,
+) -> None:
+    """Put it in front of a training command, and the run reaches its last step: laststep run -- swift sft …"""
 
 
 def main() -> None:

@@ -51,6 +51,10 @@ def show_report(report: LastReport, language: Language, *, as_json: bool, file: 
         _write(sys.stderr, f"{values}\n")
 
 
+def show_version(version: str) -> None:
+    _write(sys.stdout, f"laststep {version}\n")
+
+
 def show_guards() -> None:
     """Name all guards and fixes."""
     for title, names in (("guards (--no-guard NAME)", wire.GUARD_NAMES), ("fixes (--no-fix NAME)", wire.FIX_NAMES)):

@@ -174,7 +174,7 @@ class _Engine:
         self._processes_wanted = count
         for slot in self._plan.slots:
             key = slot.number % count
-            if slot.process != key and not self._owes(slot):
+            if slot.process != key and not self._plan.owes(slot):
                 if key not in self._processes:
                     self._start(key)
                 self._plan.move(slot, key)
@@ -185,9 +185,6 @@ class _Engine:
 
     def _is_moving(self, slot: Slot) -> bool:
         return not self._is_iterable and slot.process != slot.number % self._processes_wanted
-
-    def _owes(self, slot: Slot) -> bool:
-        return any(task.slot is slot for task in self._plan.building())
 
     # -- receiving ----------------------------------------------------------------------------------------------------
 

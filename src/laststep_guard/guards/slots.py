@@ -152,6 +152,10 @@ class SlotPlan:
         slot.process = process
         slot.is_state_sent = False
 
+    def owes(self, slot: Slot) -> bool:
+        """Tell whether a batch of a slot is being built."""
+        return any(task.slot is slot for task in self.building())
+
     def served_by(self, process: int) -> List[Slot]:
         """List the slots of a process."""
         return [slot for slot in self.slots if slot.process == process]
