@@ -120,3 +120,13 @@ def test_a_death_is_noticed_at_once(drive):
 
     assert len(result["pauses"]) >= 8
     assert max(result["pauses"]) <= 0.5
+
+
+def test_torchs_own_handler_raises_in_a_save_and_is_kept_from_it(drive):
+    """The reported trace: the handler raises at whatever bytecode the main thread is on."""
+    assert "is killed by signal" in drive("save-alone")["raised"]
+
+    shielded = drive("save-shielded")
+
+    assert shielded["died"] == -9
+    assert shielded["raised"] is None

@@ -224,6 +224,28 @@ def pinned(folder):
     return {**result, "pinned": len(pinned_batches)}
 
 
+def save(folder, *, is_guarded):
+    """Does torch's own loader raise when its worker dies while a checkpoint is written?"""
+    if is_guarded:
+        settings = Settings(run_id="test", events_dir=str(folder), guards_off=("loader",))
+        guardian = make_guardian(settings)
+        watch_frameworks(guardian)
+        guardian.state.is_saving = True
+    iterator = iter(DataLoader(Rows(), batch_size=4, num_workers=1))
+    next(iterator)
+    worker = iterator._workers[0]
+    try:
+        os.kill(worker.pid, signal.SIGKILL)
+        # Until the kernel has told of it; reaping it first would leave the handler nothing to find.
+        while Path(f"/proc/{worker.pid}/stat").read_text().split()[2] != "Z":
+            time.sleep(0.01)
+        time.sleep(0.1)
+    except RuntimeError as error:
+        return {"raised": str(error), "events": read_events(folder)}
+    worker.join()
+    return {"raised": None, "died": worker.exitcode, "events": read_events(folder)}
+
+
 CASES = {
     "killed": lambda folder: compare(map_loader, folder),
     "healthy": lambda folder: compare(map_loader, folder, disturb=None),
@@ -254,6 +276,8 @@ CASES = {
     "timeout": lambda folder: expect_error(lambda: rows_loader(Rows(slow=(42,)), timeout=2), folder, RuntimeError),
     "dies-at-start": lambda folder: expect_error(lambda: rows_loader(Rows(), worker_init_fn=die), folder, RuntimeError),
     "notice": notice,
+    "save-alone": lambda folder: save(folder, is_guarded=False),
+    "save-shielded": lambda folder: save(folder, is_guarded=True),
 }
 
 
