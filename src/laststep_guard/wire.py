@@ -142,7 +142,7 @@ class EventKind:
     | CHECKPOINT_SAVED | path, step, seconds |
     | WORKERS_STARTED | loader (train, evaluate), workers [pid], slots, start_method |
     | WORKER_DIED | loader, worker (pid), code (-9 for SIGKILL), batch (number or null), deaths_on_batch, rows [text] |
-    | LOADER_REBUILT | loader, worker (pid of the new one), seconds,
+    | LOADER_REBUILT | loader, seconds,
       resent (batches sent again), note (text or null: what could not be kept) |
     | LOADER_GAVE_UP | loader, batch, rows [text], deaths_on_batch |
     | LOADER_SHRUNK, LOADER_GREW | loader, in_flight (batches), processes, free_bytes, batch_bytes, worker_bytes,

@@ -78,11 +78,9 @@ class _Engine:
         self._deaths = Deaths(self._guardian, self._label, self._appetite)
         self._order = make_order(loader, self._base_seed)
         self._shutdown = False
-        for key in range(self._num_workers):
-            self._start(key)
+        self._start(*range(self._num_workers))
         if self._pin_memory:
             self._mailbox = torch_facts.make_pinning_mailbox(self._pin_memory_device)
-        self._note_started()
         self._reset(loader, first_iter=True)
 
     @property
@@ -250,10 +248,8 @@ class _Engine:
         read_past = sum(slot.batches_received for slot in self._plan.served_by(key))
         note = tell_what_is_lost(read_past) if self._is_iterable else None
         self._send()
-        self._guardian.emit(
-            EventKind.LOADER_REBUILT, loader=self._label, worker=self._processes[key].pid,
-            seconds=time.monotonic() - began, resent=len(lost), note=note,
-        )  # fmt: skip
+        seconds = time.monotonic() - began
+        self._guardian.emit(EventKind.LOADER_REBUILT, loader=self._label, seconds=seconds, resent=len(lost), note=note)
 
     def _describe(self, task: Optional[Task]) -> List[str]:
         return self._guardian.describe(self._rows(task)) if task is not None else []
@@ -263,14 +259,12 @@ class _Engine:
 
     # -- beginning and end --------------------------------------------------------------------------------------------
 
-    def _start(self, key: int) -> None:
-        self._processes[key] = LoaderProcess(self._context, self._order)
-
-    def _note_started(self) -> None:
-        method = getattr(self._context, "get_start_method", lambda: "fork")()
+    def _start(self, *keys: int) -> None:
+        for key in keys:
+            self._processes[key] = LoaderProcess(self._context, self._order)
         self._guardian.emit(
             EventKind.WORKERS_STARTED, loader=self._label, slots=self._num_workers,
-            workers=[process.pid for process in self._processes.values()], start_method=method,
+            workers=[self._processes[key].pid for key in keys], start_method=self._context.get_start_method(),
         )  # fmt: skip
 
     def _finish_owed(self) -> None:
