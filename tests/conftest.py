@@ -28,6 +28,12 @@ def update_golden(request):
     return request.config.getoption("--update-golden")
 
 
+@pytest.fixture(scope="session")
+def environments():
+    """Give `environments(name)`: the Python of a training environment."""
+    return find_environment
+
+
 def find_environment(name):
     """The Python of a training environment; without one the test is skipped, or fails where it was promised."""
     folder = Path(os.environ.get("LASTSTEP_ENVS") or PROJECT / ".envs")
