@@ -55,7 +55,7 @@ def test_killed_workers_change_nothing(drive, case):
     """The batches, their random numbers and the trainer's own random state are those of an undisturbed torch."""
     result = drive(case)
 
-    assert result["killed"] >= 4, "the fault did not fire"
+    assert result["killed"] >= 3, "the fault did not fire"
     assert kinds(result).count("loader_rebuilt") >= result["killed"] // 2
     assert "guard_error" not in kinds(result)
     assert result["identical"]
