@@ -30,10 +30,6 @@ class StderrConsole:
         _write(sys.stderr, f"{chr(10) if within_line else ''}{_mark('laststep')} {text.say(self._language)}\n")
 
 
-def show_problem(message: str) -> None:
-    _write(sys.stderr, f"{_mark('laststep')} {message}\n")
-
-
 def show_left(language: Language) -> None:
     StderrConsole(language).say(_LEFT, within_line=True)
 
