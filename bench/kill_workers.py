@@ -38,7 +38,7 @@ def measure(bench: Bench, extra: tuple[str, ...] = (), ranks: int = 1) -> None:
         bench.reported("disturbed", DATA, ranks=ranks, flags=flags), look=lambda _, folder: killer.look(folder)
     )
     undisturbed = run_supervised(bench.reported("undisturbed", DATA, ranks=ranks, flags=flags))
-    kills = [f"{kill.occasion} ({kill.phase.name.lower()})" for kill in killer.kills]
+    kills = [f"{kill.occasion.en} ({kill.phase.name.lower()})" for kill in killer.kills]
     rebuilt = read_run_events(disturbed, EventKind.LOADER_REBUILT)
     bench.claim(
         f"at least {LEAST_KILLS} workers were killed, at every occasion planned",

@@ -1,5 +1,6 @@
 """What is typed wrongly is said as such, with exit code 2."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,9 @@ LASTSTEP = Path(sys.executable).with_name("laststep")
     ],
 )
 def test_a_wrong_option_or_command_is_named(words, said):
-    ran = subprocess.run([LASTSTEP, *words], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [LASTSTEP, *words], capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"}
+    )
     assert ran.returncode == 2
     assert said in ran.stderr
     assert "itself failed" not in ran.stderr

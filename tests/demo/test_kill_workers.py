@@ -78,7 +78,7 @@ def test_nothing_happens_before_the_occasion(run_folder, rank):
     beat(run_folder, rank[0], step=4)
     killer.look(run_folder)
     assert not killer.kills
-    assert killer.missed == ["step 5"]
+    assert [occasion.en for occasion in killer.missed] == ["step 5"]
 
 
 def test_as_many_as_planned_are_killed_at_the_occasion(run_folder, rank):
@@ -93,7 +93,7 @@ def test_as_many_as_planned_are_killed_at_the_occasion(run_folder, rank):
 
     wait_for(lambda: all(map(is_dead, workers)))
     assert {kill.worker for kill in killer.kills} == set(workers)
-    assert [kill.occasion for kill in killer.kills] == ["step 5", "during save"]
+    assert [kill.occasion.en for kill in killer.kills] == ["step 5", "during save"]
     assert not killer.missed
 
 

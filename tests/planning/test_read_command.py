@@ -349,7 +349,7 @@ class TestARefusal:
 
     def test_a_repair_met_on_many_lines_is_told_once(self, folder):
         command = read_text(folder, "swift sft \\ \n" + "".join(f" --x{n} \u201c1\u201d \\\n" for n in range(9)))
-        assert [note for note in command.notes if "quote" in note] == [
+        assert [note.en for note in command.notes if "quote" in note.en] == [
             "command.txt, lines 2, 3, 4, 5, 6, …: a typographic quote (\u201c) read as a plain one"
         ]
 

@@ -7,7 +7,6 @@ import typer
 from laststep.cli import options, render
 from laststep.host.clock import SystemClock
 from laststep.journal.layout import find_home
-from laststep.records.text import choose_language
 from laststep.supervisor.attach import attach as attach_to
 from laststep.supervisor.interrupts import Left
 from laststep.supervisor.list_runs import find_run
@@ -20,6 +19,7 @@ Examples:
 
 
 def attach(
+    context: typer.Context,
     run: options.RunName = "last",
     as_json: options.Json = False,
     report_file: options.ReportFile = None,
@@ -29,7 +29,7 @@ def attach(
 ) -> None:
     """Show a run that goes on without us, and see it through. Ctrl-C stops the run, Ctrl-\\ leaves it running."""
     del debug  # read by cli/main.py
-    language = choose_language(lang.value if lang else None, os.environ)
+    language = options.settle_language(context, lang)
     folder = find_run(run, find_home(os.environ, home))
     try:
         report = attach_to(folder, console=render.StderrConsole(language), clock=SystemClock())

@@ -1,5 +1,6 @@
 """What does the user see when they type `laststep`?"""
 
+import os
 import sys
 import traceback
 from importlib import metadata
@@ -7,12 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from laststep.cli import attach, demo, render, run, runs, stop
+from laststep.cli import attach, demo, options, render, run, runs, stop
 from laststep.launch.streams import secure_standard_streams
 from laststep.records.errors import LaststepError
+from laststep.records.text import Text, choose_language
 
 # typer brings a click of its own in newer versions, so that click's own class would catch nothing.
 _UsageError: type[Any] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_FAILED = Text(
+    en="laststep itself failed: {failure}. --debug shows where; a training it started goes on.",
+    zh="laststep 自身出错：{failure}。--debug 可显示出错位置；已启动的训练会继续运行。",
+)
 _OPTIONS = {"allow_interspersed_args": False}
 
 app = typer.Typer(
@@ -51,20 +57,21 @@ def main() -> None:
 
 
 def _run_app() -> int:
+    voice = options.Voice(choose_language(None, os.environ))  # until a command has read its --lang
     try:
-        result = typer.main.get_command(app).main(prog_name="laststep", standalone_mode=False)
+        result = typer.main.get_command(app).main(prog_name="laststep", standalone_mode=False, obj=voice)
     except _UsageError as error:
         error.show()
         return int(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except LaststepError as error:
-        render.show_problem(str(error))
+        render.StderrConsole(voice.language).say(error.text)
         return error.exit_code
     except Exception as error:  # noqa: BLE001  # the one place where users get a message instead of a traceback
         if "--debug" in sys.argv:
             traceback.print_exc()
         failure = f"{type(error).__name__}: {error}"
-        render.show_problem(f"laststep itself failed: {failure}. --debug shows where; a training it started goes on.")
+        render.StderrConsole(voice.language).say(_FAILED.fill(failure=failure))
         return 1
     return result if isinstance(result, int) else 0

@@ -17,6 +17,7 @@ from laststep.supervisor.report_values import list_report_values
 from laststep_guard import wire
 
 _LEFT = Text(en="left running; laststep attach last shows it again", zh="运行继续；laststep attach last 可重新查看")
+_NOT_WRITTEN = Text(en="the report could not be written to {file}: {problem}", zh="报告无法写入 {file}：{problem}")
 
 
 class StderrConsole:
@@ -27,10 +28,6 @@ class StderrConsole:
 
     def say(self, text: Text, *, within_line: bool = False) -> None:
         _write(sys.stderr, f"{chr(10) if within_line else ''}{_mark('laststep')} {text.say(self._language)}\n")
-
-
-def show_problem(message: str) -> None:
-    _write(sys.stderr, f"{_mark('laststep')} {message}\n")
 
 
 def show_left(language: Language) -> None:
@@ -44,7 +41,7 @@ def show_report(report: LastReport, language: Language, *, as_json: bool, file: 
         try:
             file.write_text(values + "\n", encoding="utf-8")
         except OSError as error:
-            show_problem(f"the report could not be written to {file}: {error.strerror}")
+            StderrConsole(language).say(_NOT_WRITTEN.fill(file=file, problem=error.strerror))
     lines = write_report_lines(report, language, is_colourful=_is_colourful(sys.stderr))
     _write(sys.stderr, "".join(f"{line}\n" for line in lines))
     if as_json:

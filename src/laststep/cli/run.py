@@ -12,10 +12,14 @@ from laststep.journal.layout import find_home
 from laststep.planning.read_command import read_command
 from laststep.records.errors import CommandError
 from laststep.records.request import RunRequest
-from laststep.records.text import choose_language
+from laststep.records.text import Text
 from laststep.supervisor.interrupts import Left
 from laststep.supervisor.supervise import supervise
 
+_NO_COMMAND = Text(
+    en="There is no command to run. Put it behind two dashes: laststep run -- swift sft --model … --dataset …",
+    zh="没有要运行的命令。请写在两个连字符之后：laststep run -- swift sft --model … --dataset …",
+)
 EXAMPLES = """\b
 Examples:
   laststep run -- swift sft --model Qwen/Qwen3-VL-Reranker-2B --dataset data.json
@@ -25,6 +29,7 @@ Examples:
 
 
 def run(
+    context: typer.Context,
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="COMMAND", help="The training command, a script, or a text file it was pasted into."),
@@ -53,14 +58,12 @@ def run(
 ) -> None:
     """Run a training command, guarded, and see it through."""
     del debug  # read by cli/main.py
-    language = choose_language(lang.value if lang else None, os.environ)
+    language = options.settle_language(context, lang)
     if list_guards:
         render.show_guards()
         return
     if not words:
-        raise CommandError(
-            "There is no command to run. Put it behind two dashes: laststep run -- swift sft --model … --dataset …"
-        )
+        raise CommandError(_NO_COMMAND)
     command = read_command(words, cwd=Path.cwd())
     request = RunRequest(
         command=command,

@@ -4,7 +4,7 @@ Two ranks, rows without negatives, dropout, and a SIGKILL for several loader wor
 the same run undisturbed. Both must come out the same to the last bit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from laststep.demo.timeline import Moment, tell_timeline
 from laststep.demo.trace import RunTrace
 from laststep.demo.trained import have_same_tensors
 from laststep.host.clock import Clock
+from laststep.records.text import Language, Text
 from laststep_guard.wire import Phase
 
 RANKS = 2
@@ -30,6 +31,15 @@ OCCASIONS = (
     at_step(11, victims=2),
 )
 
+_BUILDING = Text(
+    en="building a tiny Qwen3-VL reranker and its data (once)", zh="正在构建微型 Qwen3-VL reranker 及其数据（仅一次）"
+)
+_DISTURBED = Text(
+    en="the reported command on {ranks} ranks, with its loader workers being killed",
+    zh="在 {ranks} 个 rank 上运行所报告的命令，过程中杀死数据加载进程",
+)
+_UNDISTURBED = Text(en="the same once more, undisturbed", zh="同样的命令再跑一遍，不加干扰")
+
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
@@ -37,7 +47,7 @@ class Demonstration:
 
     moments: tuple[Moment, ...]
     kills: tuple[Kill, ...]
-    missed: tuple[str, ...]  # occasions at which nothing could be killed
+    missed: tuple[Text, ...]  # occasions at which nothing could be killed
     disturbed: SupervisedRun
     undisturbed: SupervisedRun
     disturbed_seconds: float
@@ -56,21 +66,25 @@ class Demonstration:
         return bool(self.kills) and not self.missed and ended_well and self.has_same_losses and self.has_same_adapter
 
 
-def demonstrate(python: Path, *, cache: Path, work: Path, clock: Clock, say: Callable[[str], None]) -> Demonstration:
+def demonstrate(  # noqa: PLR0913  # where it happens, and to whom it is told
+    python: Path, *, cache: Path, work: Path, clock: Clock, say: Callable[[Text], None], language: Language
+) -> Demonstration:
     """Run the reported command disturbed and undisturbed, and compare."""
-    say("building a tiny Qwen3-VL reranker and its data (once)")
+    options = ("--lang", language.value)  # what the runs show may be shown again
+    say(_BUILDING)
     model, data = prepare_model(python, cache), prepare_data(python, cache, DATA)
 
-    say(f"the reported command on {RANKS} ranks, with its loader workers being killed")
+    say(_DISTURBED.fill(ranks=RANKS))
     started_at = clock.now()
-    disturbed, killer = _run_disturbed(_reported(python, model, data, work / "disturbed"), work / "disturbed", clock)
+    reported = _reported(python, model, data, work / "disturbed")
+    disturbed, killer = _run_disturbed(reported, work / "disturbed", options, clock)
     disturbed_seconds = clock.now() - started_at
     events = RunTrace(disturbed.run_folder).events() if disturbed.run_folder is not None else ()
 
-    say("the same once more, undisturbed")
+    say(_UNDISTURBED)
     again_at = clock.now()
-    again = LaststepProcess(_reported(python, model, data, work / "undisturbed"), work / "undisturbed")
-    undisturbed = again.watch(lambda _: None, TIMEOUT_SECONDS)
+    reported = _reported(python, model, data, work / "undisturbed")
+    undisturbed = LaststepProcess(reported, work / "undisturbed", options=options).watch(_leave_alone, TIMEOUT_SECONDS)
     return Demonstration(
         moments=tell_timeline(events, killer.kills, started_at),
         kills=tuple(killer.kills),
@@ -87,7 +101,13 @@ def _reported(python: Path, model: Path, data: Path, work: Path) -> ReportedRun:
     return ReportedRun(python, model, data, work / "output", ranks=RANKS, flags=DROPOUT)
 
 
-def _run_disturbed(run: ReportedRun, work: Path, clock: Clock) -> tuple[SupervisedRun, WorkerKiller]:
+def _run_disturbed(
+    run: ReportedRun, work: Path, options: Sequence[str], clock: Clock
+) -> tuple[SupervisedRun, WorkerKiller]:
     killer = WorkerKiller(OCCASIONS, clock.now)
-    finished = LaststepProcess(run, work).watch(killer.look, TIMEOUT_SECONDS)
+    finished = LaststepProcess(run, work, options=options).watch(killer.look, TIMEOUT_SECONDS)
     return finished, killer
+
+
+def _leave_alone(_run_folder: Path) -> None:
+    """Do nothing to a run."""

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from laststep.demo.trace import RunTrace
+from laststep.records.text import Text
 from laststep_guard import wire
+
+_AT_STEP = Text(en="step {step}", zh="第 {step} 步")
+_DURING = Text(en="during {phase}", zh="{phase} 期间")
 
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
     """A moment at which workers are to be killed."""
 
-    name: str
+    name: Text
     is_now: Callable[[wire.Beat], bool]
     rank: int = 0
     loader: str = "train"
@@ -30,7 +34,7 @@ class Kill:
     """A worker that was killed."""
 
     time: float  # seconds since the epoch
-    occasion: str
+    occasion: Text
     worker: int
     rank: int
     step: int
@@ -47,7 +51,7 @@ class WorkerKiller:
         self.kills: list[Kill] = []
 
     @property
-    def missed(self) -> list[str]:
+    def missed(self) -> list[Text]:
         """Name the occasions that never came."""
         return [occasion.name for occasion in self._waiting]
 
@@ -71,13 +75,13 @@ class WorkerKiller:
 
 def at_step(step: int, *, rank: int = 0, victims: int = 1) -> Occasion:
     """Kill workers of the training loader as soon as a rank has come to a step."""
-    return Occasion(f"step {step}", lambda beat: beat.step >= step, rank=rank, victims=victims)
+    return Occasion(_AT_STEP.fill(step=step), lambda beat: beat.step >= step, rank=rank, victims=victims)
 
 
 def in_phase(phase: wire.Phase, *, after_step: int, loader: str = "train") -> Occasion:
     """Kill a worker while a rank is in a phase."""
     return Occasion(
-        f"during {phase.name.lower()}",
+        _DURING.fill(phase=phase.name.lower()),
         lambda beat: beat.phase is phase and beat.step >= after_step,
         loader=loader,
     )

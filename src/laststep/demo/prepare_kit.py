@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from laststep.records.errors import LaststepError
+from laststep.records.text import Text
 
+_FAILED = Text(en="{script} failed under {python}:\n{said}", zh="{script} 在 {python} 下运行失败：\n{said}")
 _SCRIPTS = Path(__file__).resolve().parent
 
 
@@ -34,4 +36,5 @@ def _run(python: Path, script: str, arguments: Sequence[str]) -> None:
     # From another folder: the script's own would come first on its path, and hide modules behind ours.
     built = subprocess.run([python, _SCRIPTS / script, *arguments], capture_output=True, text=True, check=False)
     if built.returncode != 0:
-        raise LaststepError(f"{script} failed under {python}:\n{(built.stderr or built.stdout).strip()[-1500:]}")
+        said = (built.stderr or built.stdout).strip()[-1500:]
+        raise LaststepError(_FAILED.fill(script=script, python=python, said=said))

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from laststep.records.errors import CommandError
 from laststep.records.outcome import ExitCode
+from laststep.records.text import Text
+
+_GONE = Text(en="`{name}` is not on PATH any more.", zh="`{name}` 已不在 PATH 中。")
 
 
 def find_program(name: str, environment: Mapping[str, str], cwd: Path) -> str:
@@ -15,5 +18,5 @@ def find_program(name: str, environment: Mapping[str, str], cwd: Path) -> str:
         return str(cwd / name)
     found = shutil.which(name, path=environment.get("PATH", os.defpath))
     if found is None:
-        raise CommandError(f"`{name}` is not on PATH any more.", exit_code=ExitCode.NOT_FOUND)
+        raise CommandError(_GONE.fill(name=name), exit_code=ExitCode.NOT_FOUND)
     return str(cwd / found)  # PATH may hold relative folders

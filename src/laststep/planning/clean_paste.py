@@ -5,6 +5,8 @@ Code fences, shell prompts, a byte-order mark, Windows line ends. Line numbers s
 
 import re
 
+from laststep.records.text import Text
+
 _FENCE = re.compile(r"^\s*(```|~~~)[\w+-]*\s*$")
 _PROMPT = re.compile(
     r"^\s*(\([\w.-]+\)\s*)*(\[?[\w.-]+@[\w.-]+[:\s][^\s$#%]*\]?)?[$%]\s+|^\s*(\([\w.-]+\)\s*)*\[?[\w.-]+@[\w.-]+[:\s][^\s$#%]*\]?#\s+"
@@ -12,24 +14,29 @@ _PROMPT = re.compile(
 _ROOT_PROMPT = re.compile(r"^\s*#\s+(?=[\w./]+\s|[A-Za-z_]\w*=)")
 _CONTINUATION_PROMPT = re.compile(r"^\s*>\s+")
 
+_LINE_ENDS = Text(en="Windows line ends or a byte-order mark", zh="Windows 换行符或 BOM 标记")
+_CODE_FENCE = Text(en="the code fence", zh="代码块标记")
+_SHELL_PROMPT = Text(en="the shell prompt", zh="shell 提示符")
+_BACKQUOTES = Text(en="the backquotes around it", zh="首尾的反引号")
 
-def clean_paste(text: str) -> tuple[str, list[str]]:
+
+def clean_paste(text: str) -> tuple[str, list[Text]]:
     """Give the text without its wrapping, and what was taken off, for the user to be told."""
-    taken: list[str] = []
+    taken: list[Text] = []
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if plain != text:
-        taken.append("Windows line ends or a byte-order mark")
+        taken.append(_LINE_ENDS)
     lines = plain.split("\n")
     unfenced = _without_fence(lines)
     if unfenced != lines:
-        taken.append("the code fence")
+        taken.append(_CODE_FENCE)
     unprompted = _without_prompts(unfenced)
     if unprompted != unfenced:
-        taken.append("the shell prompt")
+        taken.append(_SHELL_PROMPT)
     whole = "\n".join(unprompted)
     inline = whole.strip()
     if len(inline) > 2 and inline[0] == inline[-1] == "`" and inline.count("`") == 2:
-        taken.append("the backquotes around it")
+        taken.append(_BACKQUOTES)
         whole = whole.replace("`", " ")
     return whole, taken
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from laststep.planning.shell_words import Kind, Piece, ShellText, split_shell_text
+from laststep.records.text import Text
 
 ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 RESERVED = frozenset(
@@ -19,6 +20,11 @@ RESERVED = frozenset(
     "conda module".split()
 )
 _REDIRECTION = re.compile(r"(\d*)(&>>|&>|>>|>\||>&|>|<)$")
+
+_NOT_EXPORTED = Text(en="{name}=… without export", zh="{name}=… 没有 export")
+_DASH_FIRST = Text(
+    en="a line that begins with a dash read as part of the command above", zh="以连字符开头的行并入上一条命令"
+)
 
 
 @dataclass(slots=True)
@@ -39,8 +45,8 @@ class PastedText:
 
     commands: list[SimpleCommand] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)  # those before the first command
-    needs_shell: list[tuple[int, str]] = field(default_factory=list)
-    repairs: list[tuple[int, str]] = field(default_factory=list)
+    needs_shell: list[tuple[int, str | Text]] = field(default_factory=list)  # a piece of the text, or words about it
+    repairs: list[tuple[int, Text]] = field(default_factory=list)
     unclosed: tuple[int, str] | None = None
 
 
@@ -117,7 +123,7 @@ def _sort_statement(statement: _Statement, found: PastedText) -> None:
     if not words:
         for name in assignments:
             # As in a shell: without `export` the command would not see it.
-            found.needs_shell.append((statement.pieces[0].line, f"{name}=… without export"))
+            found.needs_shell.append((statement.pieces[0].line, _NOT_EXPORTED.fill(name=name)))
     elif words[0].text == "export":
         _export(words[1:], found)
     elif words[0].text == "set" and not assignments:
@@ -126,7 +132,7 @@ def _sort_statement(statement: _Statement, found: PastedText) -> None:
         found.needs_shell.append((words[0].line, words[0].text))
         found.commands.append(SimpleCommand(words[0].line, assignments, [word.text for word in words]))
     elif words[0].text.startswith("-") and found.commands:
-        found.repairs.append((words[0].line, "a line that begins with a dash read as part of the command above"))
+        found.repairs.append((words[0].line, _DASH_FIRST))
         found.commands[-1].words += [word.text for word in words]
         _finish(found.commands[-1], statement)
     else:

@@ -7,9 +7,48 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from laststep.records.errors import CommandError
+from laststep.records.text import Text
 
 LONGEST_SCRIPT_BYTES = 1 << 20  # nobody writes a command of a megabyte; a data set or a log is meant
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+_NOT_UTF_8 = Text(
+    en="{name}, line {line}: not UTF-8 text. Convert it: iconv -f GBK -t UTF-8 {name}",
+    zh="{name}，第 {line} 行：不是 UTF-8 文本。转换编码：iconv -f GBK -t UTF-8 {name}",
+)
+_FOLDER = Text(
+    en="{name} is a folder. Give the script inside it, or the command itself after `--`.",
+    zh="{name} 是目录。请给出其中的脚本，或在 `--` 之后直接写命令。",
+)
+_NOT_PERMITTED = Text(
+    en="{name} cannot be read: permission denied. Allow it: chmod u+r {name}",
+    zh="无法读取 {name}：权限不足。授予读权限：chmod u+r {name}",
+)
+_NOT_READABLE = Text(en="{name} cannot be read: {problem}.", zh="无法读取 {name}：{problem}。")
+_EMPTY = Text(
+    en="{name} is empty. Put the command into it, or give it after `--`.",
+    zh="{name} 为空。请把命令写入其中，或写在 `--` 之后。",
+)
+_BINARY = Text(
+    en="{name} is a binary file, neither a script nor a pasted command.",
+    zh="{name} 是二进制文件，既不是脚本，也不是粘贴的命令。",
+)
+_TOO_LONG = Text(
+    en="{name} has more than {most:,} bytes: no script, nor a pasted command.",
+    zh="{name} 超过 {most:,} 字节：既不是脚本，也不是粘贴的命令。",
+)
+_WINDOWS_LINE_ENDS = Text(
+    en="{name} has Windows line ends, which no interpreter takes. Convert it: sed -i 's/\\r$//' {name}",
+    zh="{name} 使用 Windows 换行符，解释器无法识别。转换：sed -i 's/\\r$//' {name}",
+)
+_NO_INTERPRETER = Text(
+    en="{name}, line 1: `#!` names no interpreter. Write one behind it: #!/bin/bash",
+    zh="{name}，第 1 行：`#!` 没有指定解释器。请在其后写上：#!/bin/bash",
+)
+_PYTHON_PROGRAM = Text(
+    en="{name} is a Python program. Run it with its interpreter: laststep run -- python {name}",
+    zh="{name} 是 Python 程序。请用解释器运行：laststep run -- python {name}",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +83,7 @@ class ScriptFile:
             return self.content.decode(encoding)
         except UnicodeDecodeError as error:
             line = self.content.count(b"\n", 0, error.start) + 1
-            raise CommandError(
-                f"{self.name}, line {line}: not UTF-8 text. Convert it: iconv -f GBK -t UTF-8 {self.name}"
-            ) from error
+            raise CommandError(_NOT_UTF_8.fill(name=self.name, line=line)) from error
 
 
 def open_script(name: str, *, cwd: Path, search_path: str) -> ScriptFile | None:
@@ -55,7 +92,7 @@ def open_script(name: str, *, cwd: Path, search_path: str) -> ScriptFile | None:
     if not name or ("/" not in name and shutil.which(name, path=search_path)) or not path.exists():
         return None
     if path.is_dir():
-        raise CommandError(f"{name} is a folder. Give the script inside it, or the command itself after `--`.")
+        raise CommandError(_FOLDER.fill(name=name))
     script = ScriptFile(name, path, _read(name, path), os.access(path, os.X_OK))
     _refuse_unreadable(script)
     return script
@@ -74,9 +111,9 @@ def _read(name: str, path: Path) -> bytes:
     except PermissionError as error:
         if os.access(path, os.X_OK):
             return b"\0"  # a program may be executable and not readable
-        raise CommandError(f"{name} cannot be read: permission denied. Allow it: chmod u+r {name}") from error
+        raise CommandError(_NOT_PERMITTED.fill(name=name)) from error
     except OSError as error:
-        raise CommandError(f"{name} cannot be read: {error.strerror}.") from error
+        raise CommandError(_NOT_READABLE.fill(name=name, problem=error.strerror)) from error
     return content
 
 
@@ -85,16 +122,14 @@ def _refuse_unreadable(script: ScriptFile) -> None:
     if script.is_executable and script.is_program:
         return
     if not content.strip():
-        raise CommandError(f"{name} is empty. Put the command into it, or give it after `--`.")
+        raise CommandError(_EMPTY.fill(name=name))
     if script.is_program:
-        raise CommandError(f"{name} is a binary file, neither a script nor a pasted command.")
+        raise CommandError(_BINARY.fill(name=name))
     if len(content) > LONGEST_SCRIPT_BYTES:
-        raise CommandError(f"{name} has more than {LONGEST_SCRIPT_BYTES:,} bytes: no script, nor a pasted command.")
+        raise CommandError(_TOO_LONG.fill(name=name, most=LONGEST_SCRIPT_BYTES))
     if script.interpreter is not None and content.split(b"\n", 1)[0].endswith(b"\r"):
-        raise CommandError(
-            f"{name} has Windows line ends, which no interpreter takes. Convert it: sed -i 's/\\r$//' {name}"
-        )
+        raise CommandError(_WINDOWS_LINE_ENDS.fill(name=name))
     if script.interpreter == ():
-        raise CommandError(f"{name}, line 1: `#!` names no interpreter. Write one behind it: #!/bin/bash")
+        raise CommandError(_NO_INTERPRETER.fill(name=name))
     if script.interpreter is None and script.path.suffix == ".py":
-        raise CommandError(f"{name} is a Python program. Run it with its interpreter: laststep run -- python {name}")
+        raise CommandError(_PYTHON_PROGRAM.fill(name=name))

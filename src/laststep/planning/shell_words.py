@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
+from laststep.records.text import Text
+
 OPERATOR = re.compile(r"&>>|&>|&&|\|\||\|&|;;|<<<|<<-?|<&|>&|>>|<>|>\||[|&;()<>]")
 BLANKS = " \t\u00a0\u3000\u2002\u2003\u2009\u202f"
 INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
@@ -18,6 +20,12 @@ SINGLE_QUOTES = "\u2018\u2019\u201a\u201b"
 _LOST_LINE_END = re.compile(r"\\[ \t\u00a0]+(?=--|[A-Za-z_]\w*=|$)", re.MULTILINE)
 _EXPANSION = re.compile(r"\$[\w{(\"'@*#?!$-]|`")
 _BRACES = re.compile(r"\{[^{}\s]*(,|\.\.)[^{}\s]*\}")
+
+_BLANK = Text(en="a non-breaking space read as a space", zh="不间断空格按普通空格读取")
+_INVISIBLE_CHARACTER = Text(en="an invisible character left out", zh="去掉了不可见字符")
+_LINE_END_LOST = Text(en="a backslash that has lost its line end read as a line end", zh="丢失换行的反斜杠按续行读取")
+_QUOTE = Text(en="a typographic quote ({quote}) read as a plain one", zh="弯引号（{quote}）按直引号读取")
+_DASH = Text(en="a typographic dash ({dash}) read as a plain one", zh="特殊横线（{dash}）按普通连字符读取")
 
 
 class Kind(Enum):
@@ -44,9 +52,7 @@ class ShellText:
 
     pieces: list[Piece] = field(default_factory=list)
     needs_shell: list[tuple[int, str]] = field(default_factory=list)  # (line, what) that only a shell can work out
-    repairs: list[tuple[int, str]] = field(
-        default_factory=list
-    )  # (line, what) that a shell would have read differently
+    repairs: list[tuple[int, Text]] = field(default_factory=list)  # (line, what) that a shell would read differently
     unclosed: tuple[int, str] | None = None  # (line, quote) that never closes
 
 
@@ -78,11 +84,11 @@ class _Splitter:
             self._skip(1)
         elif character in BLANKS:
             if character not in " \t":
-                self._repair("a non-breaking space read as a space")
+                self._repair(_BLANK)
             self._end_word()
             self._skip(1)
         elif character in INVISIBLE:
-            self._repair("an invisible character left out")
+            self._repair(_INVISIBLE_CHARACTER)
             self._skip(1)
         elif character == "#" and self._word is None:
             self._skip(len(self._text[self._at :].split("\n", 1)[0]))
@@ -107,7 +113,7 @@ class _Splitter:
         if rest == "\n":
             self._skip(2)
         elif rest and rest in BLANKS and (self._word is None or lost):
-            self._repair("a backslash that has lost its line end read as a line end")
+            self._repair(_LINE_END_LOST)
             self._end_word()
             # Blanks up to the end of the line belong to it: what follows them continues the command.
             blanks = len(self._text[self._at + 1 :]) - len(self._text[self._at + 1 :].lstrip(BLANKS))
@@ -145,11 +151,11 @@ class _Splitter:
         return character
 
     def _typographic_quoted(self, opening: str) -> None:
-        self._repair(f"a typographic quote ({opening}) read as a plain one")
+        self._repair(_QUOTE.fill(quote=opening))
         self._quoted(opening, DOUBLE_QUOTES + '"' if opening in DOUBLE_QUOTES else SINGLE_QUOTES + "'")
 
     def _dash(self, character: str) -> None:
-        self._repair(f"a typographic dash ({character}) read as a plain one")
+        self._repair(_DASH.fill(dash=character))
         following = self._text[self._at + 1 : self._at + 3]
         is_long = character in LONG_DASHES and self._word is None and len(following) == 2 and following.isalnum()
         self._add("--" if is_long else "-", bare=True)
@@ -216,7 +222,7 @@ class _Splitter:
         self._line += self._text.count("\n", self._at, self._at + count)
         self._at += count
 
-    def _repair(self, what: str) -> None:
+    def _repair(self, what: Text) -> None:
         self._found.repairs.append((self._line, what))
 
     def _needs_shell(self, what: str) -> None:

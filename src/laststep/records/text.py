@@ -1,7 +1,7 @@
 """In which words does a user read it?"""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -28,6 +28,12 @@ class Text:
 
     def say(self, language: Language) -> str:
         return self.zh if language is Language.CHINESE else self.en
+
+
+def join_texts(texts: Iterable[Text], between: str = "\n") -> Text:
+    """Put texts one after the other; below one another, if nothing else is to stand between."""
+    parts = tuple(texts)
+    return Text(en=between.join(part.en for part in parts), zh=between.join(part.zh for part in parts))
 
 
 def choose_language(asked_for: str | None, environment: Mapping[str, str]) -> Language:

@@ -24,6 +24,12 @@ _ATTACHED = Text(
     zh="已连接运行 {run_id} · Ctrl-C 停止运行，Ctrl-\\ 离开并保持运行",
 )
 
+_UNREACHABLE = Text(
+    en="Run {run_id} goes on, held by process {pid}, but cannot be reached from here."
+    " Its output is in {output}; to end it: kill {pid}",
+    zh="运行 {run_id} 仍在继续，由进程 {pid} 持有，但从这里无法连接。其输出在 {output}；结束运行：kill {pid}",
+)
+
 
 def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
     """Show a run to its end; for one that has ended, give the report right away. Raises Left."""
@@ -33,10 +39,7 @@ def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
     connection = connect(str(holder["socket"])) if holder.get("socket") else None
     ending = None
     if connection is None and place is not None and is_held(place):
-        raise LaststepError(
-            f"Run {folder.run_id} goes on, held by process {holder['pid']}, but cannot be reached from here."
-            f" Its output is in {folder.output}; to end it: kill {holder['pid']}"
-        )
+        raise LaststepError(_UNREACHABLE.fill(run_id=folder.run_id, pid=holder["pid"], output=folder.output))
     if connection is not None:
         Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED, clock.now())
         last_word = follow(

@@ -22,10 +22,22 @@ from laststep.records.errors import CommandError
 from laststep.records.facts import AttemptFacts
 from laststep.records.outcome import ExitCode
 from laststep.records.request import RunRequest
+from laststep.records.text import Text
 from laststep.supervisor.console import Console
 from laststep.supervisor.follow import follow
 from laststep.telemetry.read_beats import read_beats
 from laststep_guard.settings import Settings
+
+_NO_INTERPRETER = Text(
+    en="{name} cannot be executed: {problem}."
+    " The file is there, but the interpreter in its first line is not. Correct that line.",
+    zh="{name} 无法执行：{problem}。文件存在，但其首行指定的解释器不存在。请更正该行。",
+)
+_NO_PROGRAM = Text(
+    en="{name} cannot be executed: {problem}."
+    " A script needs a first line such as #!/bin/bash; a program must be built for this machine.",
+    zh="{name} 无法执行：{problem}。脚本首行需类似 #!/bin/bash；程序须与本机架构匹配。",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,12 +117,10 @@ def _read_last_word(last_word: dict[str, Any] | None, attempt: Attempt) -> Endin
 
 
 def _explain_refusal(name: str, number: int) -> CommandError:
-    problem = f"{name} cannot be executed: {os.strerror(number)}."
+    problem = os.strerror(number)
     if number == errno.ENOENT:
-        advice = "The file is there, but the interpreter in its first line is not. Correct that line."
-        return CommandError(f"{problem} {advice}", exit_code=ExitCode.NOT_FOUND)
-    advice = "A script needs a first line such as #!/bin/bash; a program must be built for this machine."
-    return CommandError(f"{problem} {advice}", exit_code=ExitCode.NOT_EXECUTABLE)
+        return CommandError(_NO_INTERPRETER.fill(name=name, problem=problem), exit_code=ExitCode.NOT_FOUND)
+    return CommandError(_NO_PROGRAM.fill(name=name, problem=problem), exit_code=ExitCode.NOT_EXECUTABLE)
 
 
 def _find_copy(request: RunRequest) -> str | None:

@@ -10,8 +10,23 @@ from laststep.host.processes import is_alive
 from laststep.journal.layout import AttemptFolder, RunFolder, runs_folder
 from laststep.journal.reader import read_object
 from laststep.records.errors import RunNotFoundError
+from laststep.records.text import Text
 from laststep.telemetry.progress import count_steps
 from laststep.telemetry.read_beats import read_beats
+
+_NO_RUN = Text(
+    en="There is no run in {folder} yet. Start one with: laststep run -- COMMAND",
+    zh="{folder} 中还没有运行。启动一个：laststep run -- COMMAND",
+)
+_SEVERAL = Text(
+    en="Several runs go by the name “{name}”. There are: {known}. `laststep runs` lists all.",
+    zh="名称“{name}”对应多个运行：{known}。`laststep runs` 可列出全部。",
+)
+_NONE = Text(
+    en="No run goes by the name “{name}”. There are: {known}. `laststep runs` lists all.",
+    zh="没有名为“{name}”的运行。现有：{known}。`laststep runs` 可列出全部。",
+)
+_NO_FOLDER = Text(en="{path} is no run folder: it has no {record}.", zh="{path} 不是运行目录：其中没有 {record}。")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +94,7 @@ def find_run(name: str, home: Path) -> RunFolder:
         return _find_by_path(Path(name))
     runs = list(list_runs(home))
     if not runs:
-        raise RunNotFoundError(f"There is no run in {runs_folder(home)} yet. Start one with: laststep run -- COMMAND")
+        raise RunNotFoundError(_NO_RUN.fill(folder=runs_folder(home)))
     if name == "last":
         return runs[0].folder
     found = [run.folder for run in runs if run.folder.run_id == name] or [
@@ -88,14 +103,13 @@ def find_run(name: str, home: Path) -> RunFolder:
     if len(found) == 1:
         return found[0]
     known = ", ".join(folder.run_id for folder in (found or [run.folder for run in runs])[:5])
-    said = "several runs go" if found else "no run goes"
-    raise RunNotFoundError(f"{said.capitalize()} by the name “{name}”. There are: {known}. `laststep runs` lists all.")
+    raise RunNotFoundError((_SEVERAL if found else _NONE).fill(name=name, known=known))
 
 
 def _find_by_path(path: Path) -> RunFolder:
     folder = RunFolder(path.resolve())
     if not folder.run.exists():
-        raise RunNotFoundError(f"{path} is no run folder: it has no {folder.run.name}.")
+        raise RunNotFoundError(_NO_FOLDER.fill(path=path, record=folder.run.name))
     return folder
 
 

@@ -21,7 +21,6 @@ from laststep.supervisor.judge_attempt import judge_attempt
 from laststep.supervisor.report_values import list_report_values
 from laststep.supervisor.same_output import warn_of_same_output
 
-_NOTE = Text(en="{note}", zh="{note}")  # what reading the command has to say
 _BEGUN = Text(
     en="run {run_id} · see it again: laststep attach {run_id} · end it: laststep stop {run_id}",
     zh="运行 {run_id} · 重新查看：laststep attach {run_id} · 结束：laststep stop {run_id}",
@@ -42,7 +41,7 @@ def supervise(request: RunRequest, *, console: Console, clock: Clock) -> LastRep
     journal.write_run(describe_run(request, run_id=run_id, started_at=clock.now()))
     warn_of_same_output(request, opened.folder, console)
     for note in request.command.notes:
-        console.say(_NOTE.fill(note=note))
+        console.say(note)
     _say_begun(console, opened, run_id)
 
     journal.add_event(OwnEventKind.ATTEMPT_STARTED, clock.now(), attempt=1)
