@@ -369,3 +369,8 @@ class TestARefusal:
     def test_a_file_that_is_no_text_of_a_command(self, folder):
         (folder / "big.txt").write_text("x" * (2 << 20))
         assert "bytes" in refusal(folder, "big.txt")
+
+    @pytest.mark.parametrize("word", ["a" * 300, "./" + "a" * 300, "swfit " + "a" * 300])
+    def test_a_word_that_is_too_long_to_be_a_file(self, folder, word):
+        """A whole command in quotes is longer than a file name may be."""
+        assert "aaa" in refusal(folder, word) or "swfit" in refusal(folder, word)

@@ -43,7 +43,7 @@ def test_a_long_list_of_rows_is_cut_for_people_and_whole_in_the_details():
     rows = [f"row {n}" for n in range(40)]
     (fault,) = list_faults([event(EventKind.LOSS_DETACHED, rows=rows, tied=False)])
 
-    assert fault.summary.en.endswith("(+32)")
+    assert fault.summary.en.endswith("(+28)")
     assert fault.details["rows"] == rows
 
 

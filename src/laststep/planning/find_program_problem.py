@@ -48,15 +48,15 @@ def find_program_problem(program: str, *, cwd: Path, search_path: str) -> Text |
         return _path_problem(program, cwd / program)
     if shutil.which(program, path=search_path):
         return None
-    if (cwd / program).is_file():
+    if os.path.isfile(cwd / program):
         return _IN_THIS_FOLDER.fill(program=program)
     return _NOT_ON_PATH.fill(program=program, advice=_advice(program, search_path))
 
 
 def _path_problem(program: str, path: Path) -> Text | None:
-    if path.is_dir():
+    if os.path.isdir(path):
         return _FOLDER.fill(program=program)
-    if not path.exists():
+    if not os.path.exists(path):
         return _MISSING.fill(program=program)
     if not os.access(path, os.X_OK):
         words = _PYTHON_NOT_EXECUTABLE if path.suffix == ".py" else _NOT_EXECUTABLE

@@ -98,7 +98,7 @@ def _peel(arguments: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
 
 
 def _is_text(argument: str, cwd: Path) -> bool:
-    return len(argument.split()) > 1 and ("\n" in argument or not (cwd / argument).exists())
+    return len(argument.split()) > 1 and ("\n" in argument or not os.path.exists(cwd / argument))
 
 
 def _read_script(
@@ -217,7 +217,7 @@ def _checked(command: Command, cwd: Path, environment: Mapping[str, str]) -> Com
 
 def _shell_code(program: str, cwd: Path) -> int:
     """Give the code a shell would: 126 for what is there and cannot be executed, 127 for what is not there."""
-    return ExitCode.NOT_EXECUTABLE if "/" in program and (cwd / program).exists() else ExitCode.NOT_FOUND
+    return ExitCode.NOT_EXECUTABLE if "/" in program and os.path.exists(cwd / program) else ExitCode.NOT_FOUND
 
 
 def _search_path(ours: Mapping[str, str], environment: Mapping[str, str]) -> str:

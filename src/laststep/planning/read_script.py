@@ -89,9 +89,10 @@ class ScriptFile:
 def open_script(name: str, *, cwd: Path, search_path: str) -> ScriptFile | None:
     """Open the file that stands where the program should; None when it is a program of PATH or no file at all."""
     path = cwd / name
-    if not name or ("/" not in name and shutil.which(name, path=search_path)) or not path.exists():
+    # os.path.exists, unlike Path's, says no to a name that is too long to be one: a whole command in quotes, say.
+    if not name or ("/" not in name and shutil.which(name, path=search_path)) or not os.path.exists(path):
         return None
-    if path.is_dir():
+    if os.path.isdir(path):
         raise CommandError(_FOLDER.fill(name=name))
     script = ScriptFile(name, path, _read(name, path), os.access(path, os.X_OK))
     _refuse_unreadable(script)
