@@ -50,7 +50,9 @@ _QUERY = re.compile(rf"(?P<before>[?&]{_NAME}=)(?P<value>[^\s&\"'#]+)", re.IGNOR
 _SIGNATURE = re.compile(
     r"(?P<before>[?&](?:x-amz-signature|signature|sig|x-amz-credential)=)[^\s&\"'#]+", re.IGNORECASE
 )
-_ASSIGNMENT = re.compile(rf"(?P<before>(?<![\w?&.]){_NAME}\s?(?:=(?!=)|:(?!//))\s?)(?P<value>{_VALUE})", re.IGNORECASE)
+_ASSIGNMENT = re.compile(
+    rf"(?P<before>(?<![\w?&.]){_NAME}(?:==(?=\S)|\s?(?:=(?!=)|:(?!//))\s?))(?P<value>{_VALUE})", re.IGNORECASE
+)
 _FLAG = re.compile(rf"(?P<before>(?<!\S)--?{_NAME}\s+)(?P<value>(?!-){_VALUE})", re.IGNORECASE)
 _LOGINS = re.compile(
     r"(?P<before>\bwandb\b[^\n]{0,60}?\b(?:login|api|key)\b[^\n]{0,60}?)\b[0-9a-f]{40}\b"
