@@ -10,22 +10,12 @@ ever append to the same file (appends are not atomic on NFS).
 import enum
 import struct
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Optional, Tuple
 
 ENVIRONMENT = "LASTSTEP_GUARD"
 
-GUARD_NAMES: Dict[str, str] = {
-    "heartbeat": "writes step, phase and time of every rank to a memory-mapped file",
-    "loader": "rebuilds the data loader when a worker dies, batches unchanged",
-    "memory-budget": "bounds the bytes that loader workers have in flight",
-    "loss": "notices a loss that reaches no trainable parameter and keeps the ranks together",
-    "save": "lets no signal handler of the loader raise inside a save",
-}
-FIX_NAMES: Dict[str, str] = {
-    "swift-repeated-documents": "ms-swift: a listwise reranker batch encodes each document once",
-    "swift-misaligned-documents": "ms-swift: a reranker row may mix documents with and without pictures",
-    "swift-summed-accumulation": "ms-swift: averages the reranker's loss over the accumulation (alters the training)",
-}
+GUARD_NAMES: Tuple[str, ...] = ("heartbeat", "loader", "memory-budget", "loss", "save")
+FIX_NAMES: Tuple[str, ...] = ("swift-repeated-documents", "swift-misaligned-documents", "swift-summed-accumulation")
 
 
 class Phase(enum.IntEnum):

@@ -3,7 +3,7 @@
 import difflib
 import enum
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -14,8 +14,8 @@ from laststep.records.errors import CommandError
 from laststep.records.text import Language, Text, choose_language
 from laststep_guard import wire
 
-GUARD_NAMES: Mapping[str, str] = wire.GUARD_NAMES
-FIX_NAMES: Mapping[str, str] = wire.FIX_NAMES
+GUARD_NAMES = wire.GUARD_NAMES
+FIX_NAMES = wire.FIX_NAMES
 
 _UNKNOWN_SIMILAR = Text(
     en="{option} {names}: nothing goes by that name. Did you mean {similar}?",
@@ -73,7 +73,7 @@ def settle_language(context: typer.Context, asked_for: LanguageOption | None) ->
     return language
 
 
-def check_names(names: Sequence[str], option: str, known: Mapping[str, str]) -> tuple[str, ...]:
+def check_names(names: Sequence[str], option: str, known: Sequence[str]) -> tuple[str, ...]:
     """Refuse names that nothing goes by: a misspelt one would leave a guard on in silence."""
     unknown = [name for name in names if name not in known]
     if not unknown:

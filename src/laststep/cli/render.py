@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from laststep.cli.guard_words import FIXES, FIXES_TITLE, GUARDS, GUARDS_TITLE
 from laststep.cli.render_report import write_report_lines
 from laststep.records.report import LastReport
 from laststep.records.text import Language, Text
 from laststep.supervisor.list_runs import RunState
 from laststep.supervisor.report_values import list_report_values
-from laststep_guard import wire
 
 _LEFT = Text(en="left running; laststep attach last shows it again", zh="运行继续；laststep attach last 可重新查看")
 _NOT_WRITTEN = Text(en="the report could not be written to {file}: {problem}", zh="报告无法写入 {file}：{problem}")
@@ -52,10 +52,11 @@ def show_version(version: str) -> None:
     _write(sys.stdout, f"laststep {version}\n")
 
 
-def show_guards() -> None:
+def show_guards(language: Language) -> None:
     """Name all guards and fixes."""
-    for title, names in (("guards (--no-guard NAME)", wire.GUARD_NAMES), ("fixes (--no-fix NAME)", wire.FIX_NAMES)):
-        _write(sys.stdout, f"{title}\n" + "".join(f"  {name:<28} {does}\n" for name, does in names.items()))
+    for title, words in ((GUARDS_TITLE, GUARDS), (FIXES_TITLE, FIXES)):
+        lines = "".join(f"  {name:<28} {does.say(language)}\n" for name, does in words.items())
+        _write(sys.stdout, f"{title.say(language)}\n{lines}")
 
 
 def show_lines(write: Callable[[bool], Sequence[str]]) -> None:

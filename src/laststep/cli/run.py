@@ -60,7 +60,7 @@ def run(
     del debug  # read by cli/main.py
     language = options.settle_language(context, lang)
     if list_guards:
-        render.show_guards()
+        render.show_guards(language)
         return
     if not words:
         raise CommandError(_NO_COMMAND)
