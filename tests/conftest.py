@@ -18,9 +18,10 @@ BUILDERS = PROJECT / "src" / "laststep" / "demo"
 
 
 def pytest_configure():
-    # A shell's background jobs ignore Ctrl-C, and so would every program that the tests start.
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell's background jobs ignore Ctrl-C and Ctrl-\\, and so would every program that the tests start.
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_addoption(parser):

@@ -25,7 +25,7 @@ def test_the_demonstration_proves_its_point(current_env, tmp_path):
     assert shown["kills"] >= 5
     assert not shown["missed"]
     assert shown["disturbed"]["steps"] == shown["undisturbed"]["steps"] == 14
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("laststep*"))  # torchrun and killed workers leave folders of their own
     assert any(moment["mark"] == "cure" for moment in shown["timeline"])
 
 

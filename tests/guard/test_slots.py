@@ -46,12 +46,9 @@ class World:
         result = (task.slot.number, task.index, before)
         self.plan.receive(task.number, result=result, state_after=before + 1)
 
-    def begin(self, key: int) -> None:
-        if self.workers[key].todo:
-            self.workers[key].todo[0][0].is_begun = True
-
-    def kill(self, key: int) -> None:
-        self.plan.lose(key)
+    def kill(self, key: int, *, while_building: bool = True) -> None:
+        todo = self.workers[key].todo
+        self.plan.lose(key, building=todo[0][0].number if todo and while_building else None)
         self.workers[key] = Worker()
 
     def merge(self, count: int) -> None:
@@ -83,7 +80,7 @@ def test_whatever_dies_or_merges_the_batches_are_those_of_an_undisturbed_run(slo
             case 2 if not world.plan.building():
                 world.plan.drop_results()
             case 3:
-                world.begin(key)
+                world.kill(key, while_building=False)
             case 4:
                 world.hand_over()
             case _:
@@ -96,9 +93,8 @@ def test_a_death_is_blamed_on_the_batch_that_was_begun():
     """Batches that only waited in the queue of a dead process are innocent."""
     world = World(1, 3)
     world.send()
-    world.begin(0)
 
-    lost, blamed = world.plan.lose(0)
+    lost, blamed = world.plan.lose(0, building=0)
 
     assert [task.number for task in lost] == [0, 1, 2]
     assert blamed is lost[0]

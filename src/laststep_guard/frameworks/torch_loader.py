@@ -14,8 +14,8 @@ from typing import Any, Callable, Dict, List, Optional
 from laststep_guard.frameworks import torch_facts
 from laststep_guard.frameworks.torch_appetite import Appetite
 from laststep_guard.frameworks.torch_deaths import Deaths, tell_what_is_lost
-from laststep_guard.frameworks.torch_processes import LOST, LoaderProcess, Mailbox
-from laststep_guard.frameworks.torch_worker import BATCH, BEGUN, BUILD, ENDED, RESUME, make_order
+from laststep_guard.frameworks.torch_processes import LoaderProcess, Mailbox
+from laststep_guard.frameworks.torch_worker import BATCH, BUILD, ENDED, RESUME, make_order
 from laststep_guard.guardian import Guardian, Rows
 from laststep_guard.guards.slots import Slot, SlotPlan, Task
 from laststep_guard.wire import EventKind
@@ -209,14 +209,11 @@ class _Engine:
     def _take_in(self, process: LoaderProcess, message: Any) -> None:
         kind, number = message[:2]
         process.unread_bytes.pop(number, None)
+        process.read_progress()
         task = self._plan.tasks.get(number)
         if task is None or not task.is_sent:
             return  # void: its data set had ended, or it was taken back
-        if kind == BEGUN:
-            task.is_begun = True
-        elif kind == LOST:
-            task.is_begun = False  # it was built; whatever ended the process was not this batch
-        elif kind == ENDED:
+        if kind == ENDED:
             self._end_slot(task, process)
         elif kind == BATCH:
             _, _, data, state, batch_bytes, worker_bytes = message
@@ -241,7 +238,7 @@ class _Engine:
             return
         began = time.monotonic()
         code = process.join()
-        lost, blamed = self._plan.lose(key)
+        lost, blamed = self._plan.lose(key, building=process.building)
         self._appetite.note_death(code, self._plan)
         self._deaths.judge(process.pid, code, blamed, self._describe(blamed))
         self._start(key)

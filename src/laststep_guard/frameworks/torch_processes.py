@@ -5,6 +5,7 @@ message disturbs nobody. The trainer closes its copies of the far ends at once: 
 the end of its pipe. Deaths are noticed by waiting on the processes' sentinels together with their pipes.
 """
 
+import contextlib
 import os
 import queue
 import threading
@@ -18,7 +19,6 @@ _JOIN_SECONDS = 5.0
 _MOST_UNREAD_BYTES = 32 << 10  # of orders in a pipe of 64 kB, so that sending never waits for a busy worker
 
 Message = Tuple[Any, ...]
-LOST = "lost"
 
 
 class LoaderProcess:
@@ -27,19 +27,21 @@ class LoaderProcess:
     def __init__(self, context: Any, order: WorkerOrder) -> None:
         orders_far, self._orders = context.Pipe(duplex=False)
         self.results, results_far = context.Pipe(duplex=False)
-        self.process = context.Process(target=run_worker, args=(order, orders_far, results_far))
+        self._progress, progress_far = context.Pipe(duplex=False)
+        self.process = context.Process(target=run_worker, args=(order, orders_far, results_far, progress_far))
         self.process.daemon = True
-        self.unread_bytes: Dict[int, int] = {}  # number of a task -> size of its order, until it is begun
-        self.is_lost = False
+        self.unread_bytes: Dict[int, int] = {}  # number of a task -> size of its order, until its answer comes
+        self.building: Optional[int] = None  # number of the task that it builds, as far as it has said
+        self.has_lost_batch = False
         try:
             self.process.start()
         except BaseException:
-            for end in (self._orders, self.results):
+            for end in (self._orders, self.results, self._progress):
                 end.close()
             raise
         finally:
-            orders_far.close()
-            results_far.close()
+            for end in (orders_far, results_far, progress_far):
+                end.close()
 
     @property
     def pid(self) -> int:
@@ -58,13 +60,22 @@ class LoaderProcess:
         data = ForkingPickler.dumps(message)
         if number is not None:
             self.unread_bytes[number] = len(data)
-        try:
+        with contextlib.suppress(OSError):
             self._orders.send_bytes(data)
-        except OSError:
-            self.is_lost = True
+
+    def read_progress(self) -> None:
+        """Read which task it builds. It says so at once and by itself, where batches wait for their turn to be sent."""
+        with contextlib.suppress(EOFError, OSError):
+            while self._progress.poll(0):
+                self.building = self._progress.recv()
 
     def receive(self) -> Optional[Message]:
-        """Receive one message that is ready; None at the end of the pipe. A batch that died with its sender is LOST."""
+        """Receive one message that is ready; None at the end of the pipe, or of what can still be received.
+
+        After a batch that is lost nothing more is taken: what follows from the same slot would be out of turn.
+        """
+        if self.has_lost_batch:
+            return None
         try:
             message: Message = ForkingPickler.loads(self.results.recv_bytes())
         except (EOFError, OSError):
@@ -76,10 +87,11 @@ class LoaderProcess:
         except (EOFError, OSError):
             # A batch travels as file descriptors, which its sender hands over on request. A living sender fails to do
             # so when this process can open no more; if it fails for another reason, it is of no more use.
+            self.has_lost_batch = True
             if self.process.is_alive():
                 _raise_if_out_of_files()
                 self.process.kill()
-            return (LOST, message[1])
+            return None
 
     def end(self) -> None:
         """Ask the process to stop."""
@@ -91,6 +103,8 @@ class LoaderProcess:
         if self.process.is_alive():
             self.process.kill()
             self.process.join(_JOIN_SECONDS)
+        self.read_progress()
+        self._progress.close()
         self._orders.close()  # the results may be waited on by another thread; they close with their last reference
         code: Optional[int] = self.process.exitcode
         return code

@@ -2,9 +2,10 @@
 
 It behaves as torch's own worker does, slot by slot: the same seeds, the same `get_worker_info()`, the same
 `worker_init_fn`, the same exceptions handed back. In addition it says when it begins a batch, sends the slot's random
-states along with it, and measures what building it took. Messages: (BEGUN, number), (BATCH, number, payload, state,
-bytes, peak), (ENDED, number), where the payload was pickled here, so that a batch that can't be pickled is an error
-of that batch.
+states along with it, and measures what building it took. Results are (BATCH, number, payload, state, bytes, peak) and
+(ENDED, number), where the payload was pickled here, so that a batch that can't be pickled is an error of that batch.
+Which task is being built goes over a pipe of its own, at once: results wait for their turn to be sent, and a batch must
+not be blamed for the death that the next one caused.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ from typing import Any, Callable, Dict, Optional, Tuple
 from laststep_guard.guards import memory_readings
 from laststep_guard.guards.random_states import RandomStates
 
-BEGUN, BATCH, ENDED = "begun", "batch", "ended"
+BATCH, ENDED = "batch", "ended"
 BUILD, RESUME, STOP = "build", "resume", "stop"
 
 _PARENT_CHECK_SECONDS = 5.0
@@ -60,8 +61,8 @@ def make_order(loader: Any, base_seed: int) -> WorkerOrder:
     )
 
 
-def run_worker(order: WorkerOrder, orders: Any, results: Any) -> None:
-    """Serve orders from one connection and answer on the other until told to stop or left alone."""
+def run_worker(order: WorkerOrder, orders: Any, results: Any, progress: Any) -> None:
+    """Serve orders and answer them until told to stop or left alone."""
     parent = os.getppid()
     import torch  # noqa: PLC0415  # as above
     from torch.utils.data._utils import signal_handling  # noqa: PLC0415  # the host has imported torch long ago
@@ -72,17 +73,18 @@ def run_worker(order: WorkerOrder, orders: Any, results: Any) -> None:
     _volunteer_to_be_killed()
     sender = _Sender(results)
     try:
-        worker = _Worker(order, sender)
+        worker = _Worker(order, sender, progress)
         while True:
             message = _next_order(orders, parent)
             if message is None or message[0] == STOP:
                 break
             if message[0] == RESUME:
                 worker.resume()
-            else:
-                worker.build(*message[1:])
-    except KeyboardInterrupt:
-        pass  # the trainer gets it as well and decides
+                continue
+            worker.build(*message[1:])
+            progress.send(None)
+    except (KeyboardInterrupt, BrokenPipeError):
+        pass  # the trainer gets the one as well and decides; or it is gone
 
 
 def _next_order(orders: Any, parent: int) -> Any:
@@ -98,9 +100,10 @@ def _next_order(orders: Any, parent: int) -> Any:
 
 
 class _Worker:
-    def __init__(self, order: WorkerOrder, sender: "_Sender") -> None:
+    def __init__(self, order: WorkerOrder, sender: "_Sender", progress: Any) -> None:
         self._order = order
         self._sender = sender
+        self._progress = progress
         self._states = RandomStates({"dataset": order.dataset, "collate_fn": order.collate_fn})
         self._slot: Optional[int] = None  # whose random states are in place
         self._by_slot: Dict[int, bytes] = {}  # states of the slots that are not in place
@@ -115,7 +118,7 @@ class _Worker:
         if self._ended.get(slot):
             return  # torch's worker skips what was asked of it after its data set had ended
         self._enter(slot, index, state, replay)
-        self._sender.send(ForkingPickler.dumps((BEGUN, number)))
+        self._progress.send(number)
         self._gauge.start()
         data, has_ended = self._fetch(slot, index)
         if has_ended:

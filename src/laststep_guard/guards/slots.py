@@ -21,7 +21,6 @@ class Task:
     slot: "Slot"
     index: Any  # what the sampler gave
     is_sent: bool = False
-    is_begun: bool = False
     is_done: bool = False
     deaths: int = 0  # processes that died while they built it
     result: Any = None
@@ -105,17 +104,18 @@ class SlotPlan:
         for task in [task for task in self.tasks.values() if task.slot is slot and not task.is_done]:
             del self.tasks[task.number]
 
-    def lose(self, process: int) -> Tuple[List[Task], Optional[Task]]:
+    def lose(self, process: int, *, building: Optional[int]) -> Tuple[List[Task], Optional[Task]]:
         """Take back what a process that is gone still owed, to be sent again from the last known states.
 
-        Gives those tasks, and the one among them that the process was building when it ended.
+        Gives those tasks, and the one among them that the process was building when it ended; `building` is its number,
+        None when it ended between two batches.
         """
         lost = self.building(process)
-        blamed = next((task for task in lost if task.is_begun), None)
+        blamed = next((task for task in lost if task.number == building), None)
         if blamed is not None:
             blamed.deaths += 1
         for task in lost:
-            task.is_sent = task.is_begun = False
+            task.is_sent = False
         for slot in self.served_by(process):
             slot.is_state_sent = False
         return lost, blamed
@@ -127,7 +127,7 @@ class SlotPlan:
         """
         dropped = [task for task in self.tasks.values() if task.is_done]
         for task in dropped:
-            task.is_sent = task.is_begun = task.is_done = False
+            task.is_sent = task.is_done = False
             task.result = task.state_after = None
             task.slot.batches_received -= 1
         for slot in {id(task.slot): task.slot for task in dropped}.values():
