@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from laststep_guard.frameworks.torch_worker import BATCH, STOP, WorkerOrder, run_worker
 
 _JOIN_SECONDS = 5.0
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108  # where torch makes the segments that batches travel in
 _MOST_UNREAD_BYTES = 32 << 10  # of orders in a pipe of 64 kB, so that sending never waits for a busy worker
 
 Message = Tuple[Any, ...]
@@ -107,6 +108,8 @@ class LoaderProcess:
         self._progress.close()
         self._orders.close()  # the results may be waited on by another thread; they close with their last reference
         code: Optional[int] = self.process.exitcode
+        if code is not None and code < 0:
+            _remove_segments(self.pid)
         return code
 
 
@@ -205,6 +208,22 @@ def _drain(process: LoaderProcess) -> List[Message]:
             break
         messages.append(message)
     return messages
+
+
+def _remove_segments(pid: int) -> None:
+    """Remove shared memory that a killed worker had made and not yet handed on, which may be a whole batch.
+
+    torch takes the name off a segment as soon as it is there, so a name that is left belongs to nobody; where segments
+    are shared by name, torch's own manager looks after them.
+    """
+    import torch.multiprocessing  # noqa: PLC0415  # the host has imported torch
+
+    if torch.multiprocessing.get_sharing_strategy() != "file_descriptor":
+        return
+    with contextlib.suppress(OSError):
+        for name in os.listdir(_SHARED_MEMORY):
+            if name.startswith(f"torch_{pid}_"):
+                os.unlink(os.path.join(_SHARED_MEMORY, name))
 
 
 def _raise_if_out_of_files() -> None:

@@ -59,6 +59,7 @@ def test_killed_workers_change_nothing(drive, case):
     assert kinds(result).count("loader_rebuilt") >= result["killed"] // 2
     assert "guard_error" not in kinds(result)
     assert result["identical"]
+    assert result["left_in_shared_memory"] == []
     assert result["identical_after_undo"]
 
 
