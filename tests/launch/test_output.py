@@ -5,6 +5,7 @@ import socket
 
 import pytest
 
+from laststep.launch import client_feed
 from laststep.launch.client_feed import ClientFeed
 from laststep.launch.messages import Kind, make_pair, receive
 from laststep.launch.output import OutputLog
@@ -103,7 +104,22 @@ def test_a_client_that_fell_behind_gets_everything_in_order_and_the_last_word_la
     assert messages[-1].kind is Kind.ENDED
 
 
-def test_without_a_log_a_client_that_fell_behind_is_told_how_much_is_missing(clock, pair):
+def test_what_the_log_did_not_take_reaches_a_client_that_fell_behind_in_its_order(tmp_path, clock, pair):
+    """As when the disk fills while the terminal is slow."""
+    log = OutputLog(str(tmp_path / "log"), clock)
+    feed = ClientFeed(pair[0], log)
+    sent = [os.urandom(30_000) for _ in range(300)]
+
+    for number, data in enumerate(sent):
+        feed.offer_output(Kind.OUTPUT_STDOUT, data, log.add(data) if number % 100 < 70 else None)
+    messages = feed_to_the_end(feed, pair[1])
+
+    assert b"".join(message.content for message in messages) == b"".join(sent)
+    assert {message.kind for message in messages} == {Kind.OUTPUT_STDOUT}
+
+
+def test_without_a_log_a_client_that_fell_far_behind_is_told_how_much_is_missing(clock, pair, monkeypatch):
+    monkeypatch.setattr(client_feed, "_UNLOGGED_BYTES", 1_000_000)
     feed = ClientFeed(pair[0], OutputLog(None, clock))
 
     for _ in range(300):

@@ -1,7 +1,7 @@
 """What happens when somebody is slow to take the output?
 
-The training never waits for a client: one that falls behind gets the rest from the log later, or is told how much is
-missing when there is no log.
+The training never waits for a client: one that falls behind gets the rest from the log later. What could not be logged
+(no log, a full disk) waits in memory; beyond what memory is set aside, the client is told how much is missing.
 """
 
 import collections
@@ -12,16 +12,18 @@ from laststep.launch.messages import LARGEST_CONTENT_BYTES, Kind, pack
 from laststep.launch.output import OutputLog
 
 _QUEUE_BYTES = 2 * 1024 * 1024  # kept in memory for a slow client
+_UNLOGGED_BYTES = 64 * 1024 * 1024  # the same for what the log did not take: it stands nowhere else
 _MOST_SPANS = 100_000  # of the log owed to one client; more are left out
 
 
 @dataclass(slots=True)
 class _Span:
-    """A part of the log that a client has not got yet; `begin` None: it is not in the log either."""
+    """Output that a client has not got yet: where it stands in the log, or itself; with neither it is lost."""
 
     kind: Kind
     begin: int | None
     length: int
+    data: bytes | None = None
 
 
 class ClientFeed:
@@ -33,6 +35,7 @@ class ClientFeed:
         self._queue: collections.deque[bytes] = collections.deque()
         self._queued_bytes = 0
         self._owed: collections.deque[_Span] = collections.deque()
+        self._unlogged_bytes = 0
         self._last_word: bytes | None = None
 
     @property
@@ -45,7 +48,7 @@ class ClientFeed:
         if not self._owed and self._queued_bytes + len(data) <= _QUEUE_BYTES:
             self._push(pack(kind, data))
         else:
-            self._owe(kind, begin, len(data))
+            self._owe(kind, data, begin)
 
     def offer(self, message: bytes) -> None:
         """Take a message of the holder itself. It may overtake output that the client is still owed."""
@@ -73,14 +76,18 @@ class ClientFeed:
         self._queue.append(message)
         self._queued_bytes += len(message)
 
-    def _owe(self, kind: Kind, begin: int | None, length: int) -> None:
-        if len(self._owed) >= _MOST_SPANS:
-            begin = None
+    def _owe(self, kind: Kind, data: bytes, begin: int | None) -> None:
+        has_room = len(self._owed) < _MOST_SPANS
+        if begin is None and has_room and self._unlogged_bytes + len(data) <= _UNLOGGED_BYTES:
+            self._unlogged_bytes += len(data)
+            self._owed.append(_Span(kind, None, len(data), data))
+            return
         last = self._owed[-1] if self._owed else None
-        if last is not None and _continues(last, kind, begin):
-            last.length += length
+        span = _Span(kind, begin if has_room else None, len(data))
+        if last is not None and _continues(last, span):
+            last.length += span.length
         else:
-            self._owed.append(_Span(kind, begin, length))
+            self._owed.append(span)
 
     def _catch_up(self) -> None:
         if not self._owed:
@@ -88,6 +95,11 @@ class ClientFeed:
             self._last_word = None
             return
         span = self._owed[0]
+        if span.data is not None:
+            self._owed.popleft()
+            self._unlogged_bytes -= span.length
+            self._push(pack(span.kind, span.data))
+            return
         data = self._log.read(span.begin, min(span.length, LARGEST_CONTENT_BYTES)) if span.begin is not None else b""
         if span.begin is None or not data:
             self._owed.popleft()
@@ -100,7 +112,7 @@ class ClientFeed:
             self._owed.popleft()
 
 
-def _continues(last: _Span, kind: Kind, begin: int | None) -> bool:
-    if last.begin is None or begin is None:
-        return last.begin is None and begin is None
-    return last.kind is kind and last.begin + last.length == begin
+def _continues(last: _Span, span: _Span) -> bool:
+    if last.begin is None or span.begin is None:
+        return last.begin is None and span.begin is None and last.data is None
+    return last.kind is span.kind and last.begin + last.length == span.begin
