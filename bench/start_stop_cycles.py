@@ -1,8 +1,10 @@
 """Does anything survive a run that is hit by a signal at a bad moment, and is its exit code right?
 
 `start_stop_cycles.py --cycles 200` starts a run, sends a random signal at a random moment to laststep, to the front
-(`swift`), to torchrun's agent, to a rank or to a loader worker, and looks: no process is left, no segment of shared
-memory, and the exit code is one that the table allows. `--real` drives `swift sft` instead of the fakes in tests/fakes.
+(`swift`), to torchrun's agent, to a rank or to a loader worker (a moment at which there is one), and looks: no process
+is left, no segment of shared memory, and the exit code is one that the table allows.
+
+`--real` drives `swift sft` instead of the fakes in tests/fakes.
 """
 
 import argparse
@@ -37,7 +39,7 @@ class Work:
     words: list[str]
     environment: dict[str, str]
     marks: tuple[tuple[str, str], ...]
-    longest_wait: float  # seconds until the signal
+    longest_wait: float  # seconds that the victim lives until the signal
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,14 @@ class Hit:
     victim: str
     number: int
     pid: int | None  # None: there was no such process at that moment
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """What happened and what was wrong with it."""
+
+    hit: Hit
+    problems: tuple[str, ...]
 
 
 def main():
@@ -61,9 +71,11 @@ def main():
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         work = real_work(options, Path(folder)) if options.real else fake_work()
-        bad = [cycle for cycle in range(options.cycles) if not run_cycle(cycle, work, chance, Path(folder))]
-    print(f"{options.cycles - len(bad)} of {options.cycles} cycles left nothing and gave the right code")
-    sys.exit(1 if bad else 0)
+        cycles = [run_cycle(number, work, chance, Path(folder)) for number in range(options.cycles)]
+    good = [cycle for cycle in cycles if not cycle.problems]
+    struck = sum(cycle.hit.pid is not None for cycle in cycles)
+    print(f"{len(good)} of {len(cycles)} cycles left nothing and gave the right code; {struck} signals found somebody")
+    sys.exit(0 if len(good) == len(cycles) else 1)
 
 
 def fake_work():
@@ -72,7 +84,7 @@ def fake_work():
     words = [sys.executable, fakes["front"], sys.executable, fakes["agent"], "2", sys.executable, *trainer]
     # The first that a command line contains: that of the front holds all the others.
     marks = (("front", "front.py"), ("agent", "agent.py"), ("rank", "trainer.py"), ("worker", "-c import time"))
-    return Work(words, dict(os.environ), marks, longest_wait=3.0)
+    return Work(words, dict(os.environ), marks, longest_wait=2.0)
 
 
 def real_work(options, folder):
@@ -84,11 +96,11 @@ def real_work(options, folder):
 
     run = ReportedRun(options.env / "bin" / "python", options.model, options.data, folder / "out", ranks=2)
     marks = (("front", "/bin/swift sft"), ("agent", "-m torch.distributed.run"), ("rank", "swift/cli/sft.py"))
-    return Work(reported_argv(run), reported_environment(run), marks, longest_wait=45.0)
+    return Work(reported_argv(run), reported_environment(run), marks, longest_wait=12.0)
 
 
 def run_cycle(cycle, work, chance, folder):
-    """Run once with one hit; True when all is well."""
+    """Run once with one hit, and look what it left."""
     tag = uuid.uuid4().hex
     environment = work.environment | {TAG: tag, "LASTSTEP_HOME": str(folder / f"home-{cycle}"), "LANG": "C.UTF-8"}
     environment["PYTHONPATH"] = str(PROJECT / "src")
@@ -97,7 +109,6 @@ def run_cycle(cycle, work, chance, folder):
     with tempfile.TemporaryFile() as errors:
         run = [*words, "run", "--json", "--grace", "5", "--", *work.words]
         process = subprocess.Popen(run, env=environment, stdout=subprocess.DEVNULL, stderr=errors)
-        time.sleep(chance.uniform(0, work.longest_wait))
         hit = strike(chance, work, tag, process)
         seen = watch(process, tag)
         if hit.victim == "laststep" and hit.number in (signal.SIGKILL, signal.SIGHUP):
@@ -107,22 +118,24 @@ def run_cycle(cycle, work, chance, folder):
             seen |= watch(process, tag)
         errors.seek(0)
         told = errors.read().decode(errors="replace").splitlines()
-    problems = [
+    problems = (
         *find_left_alive(tag),
         *find_left_in_memory(before, seen),
         *find_wrong_code(hit, process.returncode, told),
-    ]
+    )
     name = signal.Signals(hit.number).name
     print(
         f"{cycle:4} {name:8} {hit.victim:9} {hit.pid or '-':>8} code {process.returncode} {'; '.join(problems)}",
         flush=True,
     )
-    return not problems
+    return Cycle(hit, problems)
 
 
 def strike(chance, work, tag, process):
     victim = chance.choice(VICTIMS)
     number = chance.choice([*SIGNALS, signal.SIGHUP] if victim == "laststep" else SIGNALS)
+    wait_for(work, victim, tag, process)
+    time.sleep(chance.uniform(0, work.longest_wait))
     pids = [process.pid] if victim == "laststep" else find(work, victim, tag)
     pid = chance.choice(pids) if pids else None
     try:
@@ -130,6 +143,12 @@ def strike(chance, work, tag, process):
     except ProcessLookupError:
         pid = None
     return Hit(victim, number, pid)
+
+
+def wait_for(work, victim, tag, process):
+    """Wait until the victim is born; a moment before that would hit nobody."""
+    while victim != "laststep" and not find(work, victim, tag) and process.poll() is None:
+        time.sleep(0.1)
 
 
 def watch(process, tag):

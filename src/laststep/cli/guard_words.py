@@ -32,8 +32,8 @@ FIXES: Mapping[str, Text] = {
         zh="ms-swift：listwise 重排批次中每个文档只编码一次（equivalent）",
     ),
     "swift-misaligned-documents": Text(
-        en="ms-swift: a reranker row may mix documents with and without pictures (equivalent)",
-        zh="ms-swift：同一行可以混用有图和无图的文档（equivalent）",
+        en="ms-swift: a reranker row may mix documents with and without pictures (altering)",
+        zh="ms-swift：同一行可以混用有图和无图的文档（altering）",
     ),
     "swift-summed-accumulation": Text(
         en="ms-swift: averages the reranker's loss over the accumulation (altering)",

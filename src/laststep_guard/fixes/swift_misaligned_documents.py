@@ -5,6 +5,9 @@ without a picture has nothing under `pixel_values`, so the list under that key i
 and whatever comes later moves up. The collator then reads past its end, or gives a document the picture of another
 one.
 
+Where chance draws no document past the end, stock trains on, with the wrong pictures; so the fix changes what is
+trained, and has to be asked for.
+
 The collator itself leaves out a `None`. So a document that has nothing under a key gets `None` there, and the lists
 are as long as there are documents. Where every document has every key, nothing is touched.
 """
@@ -67,7 +70,7 @@ FIX = Fix(
     name=NAME,
     defect="A reranker row whose documents do not all have pictures gives them to the wrong documents, or ends the run",
     seen_on=("ms-swift 4.0.0", "ms-swift 4.6.0"),
-    remedy_class="equivalent",
+    remedy_class="altering",
     after_import=ENCODER.module_name,
     apply=apply,
     in_workers=(ENCODER.module_name, apply),
