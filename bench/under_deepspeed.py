@@ -11,8 +11,9 @@ ZERO_2 = ("--deepspeed", "zero2", "--torch_dtype", "bfloat16", "--lora_bias", "a
 
 
 def measure(bench: Bench) -> None:
-    bench.say("  rows without negatives")
-    hang_on_two_ranks.measure(bench, ZERO_2, may_fail=True)  # DeepSpeed refuses such a loss where DDP hangs
+    if bench.env == "reported":  # ms-swift 4.6.0 knows what to do with a row without negatives
+        bench.say("  rows without negatives")
+        hang_on_two_ranks.measure(bench, ZERO_2, may_fail=True)  # DeepSpeed refuses such a loss where DDP hangs
     bench.say("  killed workers")
     kill_workers.measure(bench, ZERO_2, ranks=2)
 
