@@ -15,6 +15,9 @@ class Settings:
     run_id: str
     beats_dir: Optional[str] = None  # None: nothing could be written, beats and events are dropped
     events_dir: Optional[str] = None
+    states_dir: Optional[str] = None  # where a rank leaves what an exact resume needs, at each save
+    fingerprints_dir: Optional[str] = None  # where a rank tells what each step was made of
+    resume_states_dir: Optional[str] = None  # the states that this attempt goes on from
     guards_off: Tuple[str, ...] = ()
     fixes_off: Tuple[str, ...] = ()
     allow: str = "equivalent"  # the strongest class of change applied without being asked for

@@ -70,6 +70,19 @@ def beat_name(rank: int) -> str:
     return f"rank-{rank}"
 
 
+def states_name(step: int, rank: int) -> str:
+    """Name of what a rank needs to go on exactly after the save of a step, inside the states folder."""
+    return f"step-{step}-rank-{rank}.json"
+
+
+def fingerprints_name(rank: int) -> str:
+    """Name of a rank's fingerprints inside the fingerprints folder: JSON lines `{"step", "rows", "loss"}`.
+
+    `rows` tells the rows of the step's micro-batches apart (hex digits), `loss` is there where one was logged.
+    """
+    return f"rank-{rank}.jsonl"
+
+
 def events_name(pid: int) -> str:
     """Name of a process's event file inside the events folder."""
     return f"guard-{pid}.jsonl"
@@ -129,7 +142,9 @@ class EventKind:
     | TRAIN_BEGAN | step, target_step, output_dir, accumulation (micro-batches a step), trainer (class name) |
     | TRAIN_ENDED | step, target_step, stopped_early, stopped_by (callback name or null) |
     | RANK_FAILED | error (type), message (first 500 characters), step |
+    | SAVE_PART_DONE | path, step, world_size, files {relative name: bytes} (what this rank wrote), seconds |
     | CHECKPOINT_SAVED | path, step, seconds |
+    | STATES_RESTORED | step, kept [text], lost [text] (what could not be set back) |
     | WORKERS_STARTED | loader (train, evaluate), workers [pid], slots, start_method |
     | WORKER_DIED | loader, worker (pid), code (-9 for SIGKILL), batch (number or null), deaths_on_batch, rows [text] |
     | LOADER_REBUILT | loader, seconds,
@@ -151,7 +166,9 @@ class EventKind:
     TRAIN_BEGAN = "train_began"
     TRAIN_ENDED = "train_ended"
     RANK_FAILED = "rank_failed"
+    SAVE_PART_DONE = "save_part_done"
     CHECKPOINT_SAVED = "checkpoint_saved"
+    STATES_RESTORED = "states_restored"
     WORKERS_STARTED = "workers_started"
     WORKER_DIED = "worker_died"
     LOADER_REBUILT = "loader_rebuilt"

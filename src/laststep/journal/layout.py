@@ -29,6 +29,21 @@ class AttemptFolder:
         return self.path / "events"
 
     @property
+    def states(self) -> Path:
+        """What the ranks left at each save, for an exact resume."""
+        return self.path / "states"
+
+    @property
+    def fingerprints(self) -> Path:
+        """What each step was made of, one file a rank."""
+        return self.path / "fingerprints"
+
+    @property
+    def resume_states(self) -> Path:
+        """The states that this attempt goes on from."""
+        return self.path / "resume"
+
+    @property
     def ending(self) -> Path:
         return self.path / "ending.json"
 
