@@ -67,6 +67,8 @@ def main():
     parser.add_argument("--real", action="store_true", help="run `swift sft` on the tiny model")
     parser.add_argument("--env", type=Path, default=PROJECT / ".envs" / "current", help="with ms-swift in it")
     options = parser.parse_args()
+    # A shell starts what runs in its background with SIGINT ignored, and so would everything below be.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
         work = real_work(options, Path(folder)) if options.real else fake_work()
