@@ -29,6 +29,10 @@ class StderrConsole:
     def say(self, text: Text, *, within_line: bool = False) -> None:
         _write(sys.stderr, f"{chr(10) if within_line else ''}{_mark('laststep')} {text.say(self._language)}\n")
 
+    def ask(self, question: Text) -> bool:
+        _write(sys.stderr, f"{_mark('laststep')} {question.say(self._language)} [y/N] ")
+        return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
+
 
 def show_left(language: Language) -> None:
     StderrConsole(language).say(_LEFT, within_line=True)

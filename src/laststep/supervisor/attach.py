@@ -18,6 +18,7 @@ from laststep.supervisor.follow import follow
 from laststep.supervisor.judge_attempt import judge_attempt
 from laststep.supervisor.list_runs import is_held
 from laststep.supervisor.report_values import list_report_values
+from laststep.supervisor.seal_saves import seal_saves
 
 _ATTACHED = Text(
     en="attached to run {run_id} · Ctrl-C stops it, Ctrl-\\ leaves it running",
@@ -42,12 +43,13 @@ def attach(folder: RunFolder, *, console: Console, clock: Clock) -> LastReport:
         raise LaststepError(_UNREACHABLE.fill(run_id=folder.run_id, pid=holder["pid"], output=folder.output))
     if connection is not None:
         Journal(folder).add_event(OwnEventKind.SUPERVISOR_ATTACHED, clock.now())
-        last_word = follow(
-            HolderLine(connection),
-            streams=look_at_streams(),
-            console=console,
-            begin=lambda: console.say(_ATTACHED.fill(run_id=folder.run_id)),
-        )
+        with seal_saves(folder, place, console=console, clock=clock):
+            last_word = follow(
+                HolderLine(connection),
+                streams=look_at_streams(),
+                console=console,
+                begin=lambda: console.say(_ATTACHED.fill(run_id=folder.run_id)),
+            )
         ending = read_ending(last_word) if last_word is not None and "command" in last_word else None
         connection.close()
     if ending is None and place is not None:

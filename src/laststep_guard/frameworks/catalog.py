@@ -9,6 +9,7 @@ from laststep_guard.frameworks.swift import name_rows
 from laststep_guard.frameworks.torch_hooks import hook_loader
 from laststep_guard.frameworks.torch_signals import shield_saves
 from laststep_guard.frameworks.transformers import hook_callbacks, hook_trainer
+from laststep_guard.frameworks.transformers_resume import hook_resume
 from laststep_guard.guardian import Guardian
 
 HOOKS: Tuple[Tuple[str, Callable[[ModuleType, Guardian], None]], ...] = (
@@ -17,6 +18,7 @@ HOOKS: Tuple[Tuple[str, Callable[[ModuleType, Guardian], None]], ...] = (
     ("torch.utils.data.dataloader", hook_loader),
     ("transformers.trainer_callback", hook_callbacks),
     ("transformers.trainer", hook_trainer),
+    ("transformers.trainer", hook_resume),
     ("accelerate.accelerator", hook_backward),
     ("swift.trainers.mixin", name_rows),
 )
