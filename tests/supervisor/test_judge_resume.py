@@ -77,6 +77,18 @@ def test_a_changed_world_size_and_what_was_lost_are_the_reason(run):
     assert "not set back: loader states; 1 ranks, before 2" in verdict.reason.en
 
 
+def test_a_command_that_did_not_take_the_checkpoint_is_found_out(run):
+    """As a script of the user's own may ignore it: that shall not pass in silence."""
+    add_attempt(run, 1, [(6, "b", 0.5)])
+    add_attempt(run, 2, [(6, "b", 0.5)], resumed_from=5)
+    Emitter(str(run.attempt(2).events), 0).emit(wire.EventKind.TRAIN_BEGAN, step=0, target_step=14)
+
+    verdict = judge(run)
+
+    assert verdict.exactness is Exactness.APPROXIMATE
+    assert verdict.reason.en == "the command did not take the checkpoint and began at step 0"
+
+
 def test_a_restart_at_zero_is_no_resume(run):
     add_attempt(run, 1, [(1, "a", 1.0)])
     add_attempt(run, 2, [(1, "a", 1.0)])

@@ -32,6 +32,9 @@ _OTHER_ROWS = Text(
 _OTHER_LOSS = Text(
     en="the loss of step {step} was {now!r}, before {before!r}", zh="第 {step} 步的损失为 {now!r}，此前为 {before!r}"
 )
+_BEGAN_ELSEWHERE = Text(
+    en="the command did not take the checkpoint and began at step {began}", zh="命令未采用该检查点，从第 {began} 步开始"
+)
 _NOTHING_TO_COMPARE = Text(en="no step was made twice, so there is nothing to compare", zh="没有重复的步数，无从比较")
 _LOST = Text(en="not set back: {lost}", zh="未能恢复：{lost}")
 _WORLD = Text(en="{now} ranks, before {before}", zh="rank 数为 {now}，此前为 {before}")
@@ -71,7 +74,10 @@ def _judge(
     comparison = _compare_ranks(place, before, step)
     events = read_events(folder, place)
     changes = [*_list_lost(events), *_list_changes(read_events(folder, before[-1]), events)]
-    if comparison.difference is not None:
+    began = _find_begin(events)
+    if began is not None and began != step:
+        exactness, reason = Exactness.APPROXIMATE, _BEGAN_ELSEWHERE.fill(began=began)
+    elif comparison.difference is not None:
         exactness, reason = Exactness.APPROXIMATE, comparison.difference
     elif comparison.losses:
         exactness, reason = Exactness.EXACT, _SAME.fill(count=comparison.compared, losses=comparison.losses)
@@ -112,6 +118,12 @@ def _compare(now: Mapping[int, Fingerprint], past: Mapping[int, Fingerprint], be
         compared += 1
         losses += None not in (before.loss, after.loss)
     return _Comparison(compared, losses)
+
+
+def _find_begin(events: Sequence[Event]) -> int | None:
+    """Find the step at which the trainer began; None when it never did."""
+    begun = [event.fields.get("step") for event in events if event.kind == wire.EventKind.TRAIN_BEGAN]
+    return int(begun[0]) if begun and begun[0] is not None else None
 
 
 def _list_lost(events: Sequence[Event]) -> list[Text]:
