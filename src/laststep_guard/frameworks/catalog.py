@@ -6,6 +6,7 @@ from typing import Callable, Tuple
 from laststep_guard.frameworks.accelerate import hook_backward
 from laststep_guard.frameworks.launcher import record_children
 from laststep_guard.frameworks.swift import name_rows
+from laststep_guard.frameworks.swift_resume import add_resume_flags
 from laststep_guard.frameworks.torch_hooks import hook_loader
 from laststep_guard.frameworks.torch_signals import shield_saves
 from laststep_guard.frameworks.transformers import hook_callbacks, hook_trainer
@@ -20,5 +21,6 @@ HOOKS: Tuple[Tuple[str, Callable[[ModuleType, Guardian], None]], ...] = (
     ("transformers.trainer", hook_trainer),
     ("transformers.trainer", hook_resume),
     ("accelerate.accelerator", hook_backward),
+    ("swift", add_resume_flags),
     ("swift.trainers.mixin", name_rows),
 )
