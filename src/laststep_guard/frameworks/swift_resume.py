@@ -40,8 +40,8 @@ def _is_own(checkpoint: str, argv: List[str]) -> bool:
 
 def _read_flag(argv: List[str], name: str) -> Optional[str]:
     value = None
-    for word, following in zip(argv, [*argv[1:], ""]):
+    for position, word in enumerate(argv):
         flag, sign, attached = word.partition("=")
         if flag == name:
-            value = attached if sign else following
+            value = attached if sign else "".join(argv[position + 1 : position + 2])
     return value
