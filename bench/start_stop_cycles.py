@@ -27,6 +27,7 @@ FAKES = PROJECT / "tests" / "fakes"
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # the kernel's shared memory
 TAG = "LASTSTEP_TEST_TAG"
 RUN_SECONDS = 600
+DATA = ("--rows", "60")
 VICTIMS = ("laststep", "front", "agent", "rank", "worker")
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
 BY_SIGNAL = {signal.SIGTERM: {143}, signal.SIGINT: {130}, signal.SIGKILL: {137}, signal.SIGHUP: set()}
@@ -65,8 +66,6 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--real", action="store_true", help="run `swift sft` on the tiny model")
     parser.add_argument("--env", type=Path, default=PROJECT / ".envs" / "current", help="with ms-swift in it")
-    parser.add_argument("--model", type=Path, default=PROJECT / ".lab" / "model")
-    parser.add_argument("--data", type=Path, default=PROJECT / ".lab" / "data" / "rows.json")
     options = parser.parse_args()
     chance = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -88,13 +87,16 @@ def fake_work():
 
 
 def real_work(options, folder):
-    from laststep.demo.reported_command import (  # noqa: PLC0415  # only the real work needs it
+    from laststep.demo.prepare_kit import prepare_data, prepare_model  # noqa: PLC0415  # only the real work needs it
+    from laststep.demo.reported_command import (  # noqa: PLC0415  # the same
         ReportedRun,
         reported_argv,
         reported_environment,
     )
 
-    run = ReportedRun(options.env / "bin" / "python", options.model, options.data, folder / "out", ranks=2)
+    python, lab = options.env.absolute() / "bin" / "python", Path(os.environ.get("LASTSTEP_LAB") or PROJECT / ".lab")
+    model, rows = prepare_model(python, lab), prepare_data(python, lab, DATA)
+    run = ReportedRun(python, model, rows, folder / "out", ranks=2)
     marks = (("front", "/bin/swift sft"), ("agent", "-m torch.distributed.run"), ("rank", "swift/cli/sft.py"))
     return Work(reported_argv(run), reported_environment(run), marks, longest_wait=12.0)
 
