@@ -6,9 +6,11 @@ from typing import Any
 
 from laststep.checkpoints.find import find_checkpoints
 from laststep.checkpoints.manifest import read_manifest
+from laststep.host.processes import read_environment, read_words
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_object
 from laststep.journal.redact import REDACTED
+from laststep.launch.inject import take_out_guard
 from laststep.records.command import Command
 from laststep.records.errors import LaststepError, RunNotFoundError
 from laststep.records.outcome import Outcome
@@ -45,19 +47,30 @@ def read_resume_request(name: str, home: Path, environment: Mapping[str, str]) -
     taken from the record of the run, everything else from the environment of now.
     """
     folder = _find_by_output(Path(name), home) or find_run(name, home)
-    run = look_at_run(folder)
-    _refuse_over(run)
+    _refuse_over(look_at_run(folder))
     described = read_object(folder.run)
     argv = tuple(str(word) for word in described.get("command", ()))
     assignments = {str(key): str(value) for key, value in (described.get("assignments") or {}).items()}
     if any(REDACTED in word for word in (*argv, *assignments.values())):
         raise LaststepError(_SECRET.fill(run_id=folder.run_id))
-    start_folder = Path(described.get("start_folder") or described.get("cwd") or ".")
+    return _make_request(folder, Command(argv, environment=assignments), {**environment, **assignments})
+
+
+def read_living_request(folder: RunFolder, command_pid: int) -> RunRequest | None:
+    """Make the request that would go on with a run while its command lives, whose words and variables show it whole."""
+    argv, environment = read_words(command_pid), read_environment(command_pid)
+    if not argv or not environment:
+        return None
+    return _make_request(folder, Command(argv), take_out_guard(environment))
+
+
+def _make_request(folder: RunFolder, command: Command, environment: Mapping[str, str]) -> RunRequest:
+    described = read_object(folder.run)
     return RunRequest(
-        command=Command(argv, environment=assignments),
-        cwd=start_folder,
-        home=home,
-        environment={**environment, **assignments},
+        command=command,
+        cwd=Path(described.get("start_folder") or described.get("cwd") or "."),
+        home=folder.path.parent.parent,
+        environment=environment,
         guards_off=_list_names(described, "guards_off"),
         fixes_off=_list_names(described, "fixes_off"),
         allow=str(described.get("allow") or "equivalent"),
