@@ -20,12 +20,12 @@ from laststep.supervisor.build_report import build_report, count_attempt_steps
 from laststep.supervisor.console import Console
 from laststep.supervisor.follow import follow
 from laststep.supervisor.judge_attempt import judge_attempt
-from laststep.supervisor.resume_point import find_resume_point
-from laststep.supervisor.resume_request import read_living_request
-from laststep.supervisor.supervise import supervise
 from laststep.supervisor.list_runs import is_held
 from laststep.supervisor.report_values import list_report_values
+from laststep.supervisor.resume_point import find_resume_point
+from laststep.supervisor.resume_request import read_living_request
 from laststep.supervisor.seal_saves import seal_saves
+from laststep.supervisor.supervise import supervise
 
 _ATTACHED = Text(
     en="attached to run {run_id} · Ctrl-C stops it, Ctrl-\\ leaves it running",
