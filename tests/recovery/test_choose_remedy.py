@@ -21,20 +21,10 @@ def test_what_died_behind_a_sound_checkpoint_goes_on_from_it():
     assert choose_remedy([past(7)], POINT) == Remedy(change="resume", remedy_class="identical", point=POINT)
 
 
-def test_an_error_before_the_first_save_is_not_tried_again():
+def test_what_died_before_the_first_save_is_not_tried_again():
+    """Nothing shows that it would get any further, and the code it ended with is the answer."""
     assert choose_remedy([past(3)], None) is NoRemedy.NOTHING_TO_GO_ON_FROM
-
-
-def test_a_kill_before_the_first_save_starts_at_the_beginning():
-    remedy = choose_remedy([past(3, number=signal.SIGKILL)], None)
-
-    assert isinstance(remedy, Remedy)
-    assert remedy.point is None
-
-
-def test_a_kill_before_the_first_step_is_left_alone():
-    """Nothing shows that it would get any further."""
-    assert choose_remedy([past(0, number=signal.SIGKILL)], None) is NoRemedy.NOTHING_TO_GO_ON_FROM
+    assert choose_remedy([past(3, number=signal.SIGKILL)], None) is NoRemedy.NOTHING_TO_GO_ON_FROM
 
 
 def test_what_finished_or_was_stopped_needs_no_remedy():

@@ -21,7 +21,7 @@ class Remedy:
 
     change: str
     remedy_class: str  # one of wire.REMEDY_CLASSES
-    point: ResumePoint | None = None  # where the next attempt goes on; None: at step 0
+    point: ResumePoint | None = None  # where the next attempt goes on; None, before the first: at step 0
 
 
 class NoRemedy(enum.Enum):

@@ -27,8 +27,8 @@ def choose_remedy(attempts: Sequence[PastAttempt], point: ResumePoint | None) ->
     preemptions = sum(_is_from_outside(attempt) for attempt in idle)
     if len(idle) - preemptions >= MOST_WITHOUT_STEP or preemptions >= MOST_PREEMPTIONS:
         return NoRemedy.WITHOUT_PROGRESS
-    if point is None and not (_is_killed(last) and last.last_step):
-        return NoRemedy.NOTHING_TO_GO_ON_FROM  # an error before the first save would only come again
+    if point is None:
+        return NoRemedy.NOTHING_TO_GO_ON_FROM  # nothing shows that it would get any further
     return Remedy(change="resume", remedy_class="identical", point=point)
 
 
@@ -45,8 +45,3 @@ def _list_idle(attempts: Sequence[PastAttempt]) -> list[PastAttempt]:
 
 def _is_from_outside(attempt: PastAttempt) -> bool:
     return attempt.judgement.signal in _FROM_OUTSIDE
-
-
-def _is_killed(attempt: PastAttempt) -> bool:
-    """Tell whether a signal ended it: unlike an error of the code, that need not come again."""
-    return attempt.judgement.signal is not None or attempt.judgement.outcome is Outcome.LOST

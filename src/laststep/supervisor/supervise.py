@@ -26,12 +26,8 @@ from laststep.supervisor.same_output import warn_of_same_output
 from laststep.supervisor.words import name_signal
 
 _RESUMED = Text(
-    en="attempt {number} {how} at step {last_step}: attempt {next_number} goes on from step {step} ({path})",
-    zh="第 {number} 次尝试在第 {last_step} 步{how}：第 {next_number} 次尝试从第 {step} 步继续（{path}）",
-)
-_BEGINS_AGAIN = Text(
-    en="attempt {number} {how} at step {last_step}, before a save was complete: attempt {next_number} begins at step 0",
-    zh="第 {number} 次尝试在第 {last_step} 步{how}，尚未完成保存：第 {next_number} 次尝试从第 0 步开始",
+    en="attempt {number} {how} at step {last_step}: attempt {next_number} goes on from step {step}, {path}",
+    zh="第 {number} 次尝试在第 {last_step} 步{how}：第 {next_number} 次尝试从第 {step} 步继续，{path}",
 )
 _FAILED = Text(en="failed", zh="失败")
 _KILLED = Text(en="was ended by {signal}", zh="被 {signal} 结束")
@@ -85,16 +81,13 @@ def _find_point(run: OpenRun, last: PastAttempt) -> ResumePoint | None:
 def _say_next(remedy: Remedy | NoRemedy, last: PastAttempt, number: int, console: Console) -> None:
     if remedy is NoRemedy.WITHOUT_PROGRESS:
         console.say(_GIVEN_UP.fill(count=MOST_WITHOUT_STEP))
-    if not isinstance(remedy, Remedy):
+    if not isinstance(remedy, Remedy) or remedy.point is None:
         return
-    signal = last.judgement.signal
+    point, signal = remedy.point, last.judgement.signal
     how = _KILLED.fill(signal=name_signal(signal)) if signal is not None else _FAILED
-    values = {"number": number, "next_number": number + 1, "how": how, "last_step": last.last_step}
-    if remedy.point is None:
-        console.say(_BEGINS_AGAIN.fill(**values))
-        return
-    console.say(_RESUMED.fill(step=remedy.point.step, path=remedy.point.path, **values))
-    say_skipped(remedy.point.skipped, console)
+    values = {"number": number, "next_number": number + 1, "step": point.step, "path": point.path}
+    console.say(_RESUMED.fill(how=how, last_step=last.last_step, **values))
+    say_skipped(point.skipped, console)
 
 
 def _judge_run(past: list[PastAttempt], remedy: Remedy | NoRemedy) -> Judgement:
