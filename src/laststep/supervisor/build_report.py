@@ -1,5 +1,6 @@
 """What does the last report say about a run?"""
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ from laststep.records.text import Text
 from laststep.supervisor.faults import list_faults
 from laststep.supervisor.judge_resume import judge_resumes
 from laststep.telemetry.progress import count_steps
+from laststep.telemetry.read_fingerprints import read_fingerprints
 from laststep_guard import wire
 
 _SWITCHED_OFF = Text(
@@ -37,6 +39,11 @@ _SEGMENTS = Text(
 _DROPPED = Text(
     en="{count:,} bytes of output are missing in output.log: it could not be written",
     zh="output.log 缺少 {count:,} 字节：当时无法写入",
+)
+
+_NOT_FINITE = Text(
+    en="the last logged loss is {loss} (step {step}): what was trained since it went wrong is worth nothing",
+    zh="最后记录的损失为 {loss}（第 {step} 步）：自此之后的训练没有意义",
 )
 
 
@@ -64,7 +71,7 @@ def build_report(  # noqa: PLR0913  # what happened, and whose report it is
         run_id=run_id,
         run_folder=str(folder.path) if folder is not None and not folder.is_temporary else None,
         unwatched_because=_find_why_unwatched(facts, argv, folder),
-        notes=tuple(_list_notes(facts)),
+        notes=(*_list_notes(facts), *_note_loss(folder)),
     )
 
 
@@ -126,6 +133,17 @@ def _list_notes(facts: AttemptFacts) -> list[Text]:
     if ending.log_bytes_dropped:
         notes.append(_DROPPED.fill(count=ending.log_bytes_dropped))
     return notes
+
+
+def _note_loss(folder: RunFolder | None) -> list[Text]:
+    """Say so when the training got to its end with a loss that is no number: its weights are worth nothing."""
+    for place in reversed(folder.attempts() if folder is not None else []):
+        steps = read_fingerprints(place.fingerprints / wire.fingerprints_name(0))
+        losses = [(step, seen.loss) for step, seen in sorted(steps.items()) if seen.loss is not None]
+        if losses:
+            step, loss = losses[-1]
+            return [] if math.isfinite(loss) else [_NOT_FINITE.fill(loss=loss, step=step)]
+    return []
 
 
 def shorten_home(path: str) -> str:
