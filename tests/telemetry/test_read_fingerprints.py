@@ -22,9 +22,8 @@ def test_a_loss_that_comes_in_a_line_of_its_own_belongs_to_its_step(tmp_path):
 
 
 def test_a_loss_may_be_no_number(tmp_path):
-    """JSON knows no NaN, so it is written as text."""
     file = tmp_path / "rank-0.jsonl"
-    file.write_text('{"step": 1, "rows": "a", "loss": "nan"}\n')
+    file.write_text('{"step": 1, "rows": "a", "loss": NaN}\n')
 
     assert math.isnan(read_fingerprints(file)[1].loss)
 

@@ -113,7 +113,7 @@ def _compare(now: Mapping[int, Fingerprint], past: Mapping[int, Fingerprint], be
         before, after = past[step], now[step]
         if None not in (before.rows, after.rows) and before.rows != after.rows:
             return _Comparison(compared, losses, _OTHER_ROWS.fill(step=step, rank=rank))
-        if None not in (before.loss, after.loss) and before.loss != after.loss:
+        if None not in (before.loss, after.loss) and repr(before.loss) != repr(after.loss):  # NaN equals itself here
             return _Comparison(compared, losses, _OTHER_LOSS.fill(step=step, now=after.loss, before=before.loss))
         compared += 1
         losses += None not in (before.loss, after.loss)

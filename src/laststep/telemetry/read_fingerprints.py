@@ -1,12 +1,11 @@
 """What was each step made of?"""
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,7 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
     except OSError:
         return
     for line in lines:
-        with contextlib.suppress(msgspec.DecodeError):
-            values = msgspec.json.decode(line)
+        with contextlib.suppress(ValueError):
+            values = json.loads(line)  # a loss may be NaN, which msgspec takes for no JSON
             if isinstance(values, dict) and isinstance(values.get("step"), int):
                 yield values
