@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from laststep.checkpoints.find import find_checkpoints
-from laststep.checkpoints.manifest import read_manifest
+from laststep.checkpoints.sealed_files import read_manifest
 from laststep.checkpoints.verify import verify_checkpoint
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_events

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from laststep.checkpoints.find import find_checkpoints
-from laststep.checkpoints.manifest import read_manifest
+from laststep.checkpoints.sealed_files import read_manifest
 from laststep.host.processes import read_environment, read_words
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_object

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from laststep.checkpoints.manifest import read_manifest
+from laststep.checkpoints.sealed_files import read_manifest
 from laststep.journal.layout import AttemptFolder, RunFolder
 from laststep.journal.reader import read_object
 from laststep.records.resume import ResumePoint
