@@ -21,7 +21,7 @@ from laststep.journal.writer import Journal
 from laststep.records.checkpoint import CheckedCheckpoint, SaveFacts, Soundness
 from laststep.records.errors import LaststepError
 from laststep.records.event import Event, OwnEventKind
-from laststep.records.text import Text
+from laststep.records.text import Text, join_texts
 from laststep.supervisor.console import Console
 from laststep.supervisor.resume_states import collect_states
 from laststep_guard import wire
@@ -132,10 +132,7 @@ class Sealing(AbstractContextManager[None]):
 
     def _tell(self, checked: CheckedCheckpoint, step: int) -> None:
         if checked.soundness is Soundness.UNSOUND:
-            problems = Text(
-                en="; ".join(problem.words.en for problem in checked.problems),
-                zh="；".join(problem.words.zh for problem in checked.problems),
-            )
+            problems = join_texts((problem.words for problem in checked.problems), between="; ")
             self._console.say(_UNSOUND.fill(step=step, problems=problems), within_line=True)
 
 
