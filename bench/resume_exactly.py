@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness import Bench, run_bench
+from harness import PROJECT, Bench, run_bench
 from laststep.demo.reported_command import ReportedRun
 from laststep.demo.run_laststep import LaststepProcess, SupervisedRun
 from laststep.demo.trace import RunTrace
@@ -25,7 +25,7 @@ from laststep.journal.reader import read_events, read_object
 from laststep.records.event import OwnEventKind
 from laststep_guard.wire import Beat, EventKind, Phase
 
-DATA = ("--rows", "200", "--positives", "1-2", "--negatives", "4-4")
+DOCUMENTS = ("--positives", "1-2", "--negatives", "4-4")
 FLAGS = (
     *("--lora_dropout", "0.05", "--save_steps", "3", "--eval_steps", "6", "--logging_steps", "2"),
     *("--save_total_limit", "4"),
@@ -44,11 +44,21 @@ class Case:
 
     name: str
     ranks: int = 1
-    flags: Sequence[str] = ()
+    flags: Sequence[str] = FLAGS
+    rows: int = 200  # a rank
+    kills: int = 20
+    is_plain: bool = False  # transformers' Trainer in a script of its own, all weights
 
 
+PLAIN = PROJECT / "bench" / "plain_trainer.py"
 ZERO_2 = ("--deepspeed", "zero2", "--torch_dtype", "bfloat16", "--lora_bias", "all")
-CASES = (Case("one rank"), Case("two ranks", 2), Case("DeepSpeed ZeRO-2", 2, ZERO_2))
+CASES = (
+    Case("one rank"),
+    Case("two ranks", 2),
+    Case("plain transformers", flags=(), is_plain=True),
+    Case("DeepSpeed ZeRO-2", 2, (*FLAGS, *ZERO_2)),
+    Case("a few kills", rows=60, kills=3),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +140,15 @@ def strike(target: str, laststep: LaststepProcess, holder: int, chance: random.R
 
 
 def is_rank(pid: int) -> bool:
+    """Tell a trainer from its launchers, and from the workers it forked."""
     try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
         parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        return (
-            b"swift/cli/sft.py" in words
-            and words != Path(f"/proc/{parent}/cmdline").read_bytes()
-            and (any(entry.startswith(b"LOCAL_RANK=") for entry in environment) or b"torch.distributed" not in words)
-        )
+        is_forked = words == Path(f"/proc/{parent}/cmdline").read_bytes()
     except OSError:
         return False
+    trains = b"swift/cli/sft.py" in words or b"plain_trainer.py" in words
+    return trains and b"torch.distributed" not in words and not is_forked
 
 
 def kill(pids: Sequence[int]) -> bool:
@@ -177,38 +185,62 @@ def read_torch_file(path: Path) -> dict[str, bytes]:
         return {name.partition("/")[2]: file.read(name) for name in file.namelist()}
 
 
-def compare(bench: Bench, ours: SupervisedRun, theirs: SupervisedRun) -> None:
-    adapters = have_same_tensors(ours.trained.adapter, theirs.trained.adapter)
-    bench.claim("the final adapters are bit-identical", holds=adapters, figure=adapters)
-    if adapters:
-        one, other = (run.trained.adapter.parent / "optimizer.pt" for run in (ours, theirs))
-        if one.exists():
-            same = read_torch_file(one) == read_torch_file(other)
-            bench.claim("the final optimisers are bit-identical", holds=same, figure=same)
-    losses, expected = ours.trained.losses, theirs.trained.losses
+@dataclass(frozen=True, slots=True)
+class Final:
+    """What the last checkpoint of a run holds."""
+
+    weights: Path | None
+    optimizer: Path | None
+    losses: Sequence[float]
+
+
+def read_final(run: ReportedRun) -> Final:
+    """Read the last checkpoint of the newest launch."""
+    folder = max(run.output_dir.glob("v*-*"), default=run.output_dir)
+    last = max(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]), default=folder)
+    state = read_object(last / "trainer_state.json")
+    weights = [last / name for name in ("adapter_model.safetensors", "model.safetensors") if (last / name).exists()]
+    optimizer = last / "optimizer.pt"
+    return Final(
+        weights=weights[0] if weights else None,
+        optimizer=optimizer if optimizer.exists() else None,
+        losses=[entry["loss"] for entry in state.get("log_history", ()) if "loss" in entry],
+    )
+
+
+def compare(bench: Bench, ours: Final, theirs: Final) -> None:
+    same = have_same_tensors(ours.weights, theirs.weights)
+    bench.claim("the final weights are bit-identical", holds=same, figure=same)
+    if ours.optimizer is not None and theirs.optimizer is not None:  # DeepSpeed keeps its own, which the weights show
+        same = read_torch_file(ours.optimizer) == read_torch_file(theirs.optimizer)
+        bench.claim("the final optimisers are bit-identical", holds=same, figure=same)
     bench.claim(
-        "the logged losses are bit-identical", holds=bool(losses) and losses == expected,
-        figure=f"{len(losses)} and {len(expected)} losses, the last {losses[-1] if losses else None}",
+        "the logged losses are bit-identical", holds=bool(ours.losses) and ours.losses == theirs.losses,
+        figure=f"{len(ours.losses)} and {len(theirs.losses)}, the last {ours.losses[-1] if ours.losses else None}",
     )  # fmt: skip
 
 
-def measure(bench: Bench, kills: int = 20, only: str | None = None) -> None:
+def measure(bench: Bench) -> None:
     for case in CASES:
-        if (only or bench.only) not in (None, case.name):
-            continue
-        bench.say(f"  {case.name}")
-        measure_case(bench, case, kills)
+        if bench.only in (None, case.name):
+            bench.say(f"  {case.name}")
+            measure_case(bench, case)
 
 
-def measure_case(bench: Bench, case: Case, kills: int) -> None:
-    data = [*DATA[:1], str(int(DATA[1]) * case.ranks), *DATA[2:]]
+def measure_case(bench: Bench, case: Case) -> None:
+    data, kills = ("--rows", str(case.rows * case.ranks), *DOCUMENTS), case.kills
+    program = (str(bench.python()), str(PLAIN)) if case.is_plain else ()
     runs = [
-        replace(bench.reported(f"{case.name} {name}", data, ranks=case.ranks, flags=[*FLAGS, *case.flags]),
-                environment=ENVIRONMENT)
+        replace(
+            bench.reported(f"{case.name} {name}", data, ranks=case.ranks, flags=case.flags),
+            environment=ENVIRONMENT,
+            program=program,
+        )
         for name in ("undisturbed", "control", "killed")
-    ]  # fmt: skip
-    undisturbed, control = (run_to_the_end(run, RunKiller(0, random.Random(0))) for run in runs[:2])
-    same = have_same_tensors(undisturbed.trained.adapter, control.trained.adapter)
+    ]
+    for run in runs[:2]:
+        run_to_the_end(run, RunKiller(0, random.Random(0)))
+    same = have_same_tensors(read_final(runs[0]).weights, read_final(runs[1]).weights)
     bench.claim("two undisturbed runs are bit-identical", holds=same, figure=same)
     killer = RunKiller(kills, random.Random(1))
     killed = run_to_the_end(runs[2], killer)
@@ -223,7 +255,7 @@ def measure_case(bench: Bench, case: Case, kills: int) -> None:
     )
     verdicts = [resume["exactness"] for resume in killed.report.get("resumes", ())]
     bench.claim("no resume is called approximate", holds="approximate" not in verdicts, figure=verdicts)
-    compare(bench, killed, undisturbed)
+    compare(bench, read_final(runs[2]), read_final(runs[0]))
     if killed.exit_code != 0:
         bench.show_end(killed.output)
 
