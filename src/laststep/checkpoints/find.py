@@ -70,7 +70,7 @@ def _is_checkpoint(path: Path, folders: tuple[str, ...]) -> bool:
 def _list_folders(path: Path) -> tuple[str, ...]:
     try:
         with os.scandir(path) as entries:
-            return tuple(entry.name for entry in entries if entry.is_dir())
+            return tuple(entry.name for entry in entries if _is_folder(entry))
     except FileNotFoundError:
         raise CheckpointError(_ABSENT.fill(path=path)) from None
     except NotADirectoryError:
@@ -78,6 +78,13 @@ def _list_folders(path: Path) -> tuple[str, ...]:
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = getattr(error, "strerror", None) or str(error)
         raise CheckpointError(_CLOSED.fill(path=path, reason=reason)) from error
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
 
 
 def _look_below(launch: Path) -> list[Path]:

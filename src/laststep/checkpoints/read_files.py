@@ -44,7 +44,9 @@ def find_leftovers(contents: Contents) -> Iterator[Problem]:
 
 def _read_file(look: Look) -> Reading:
     form = next((form for form in FORMATS if form.recognises(look.name)), None)
-    if form is None:
-        return Reading()
     imposter = find_imposter(look)
+    if form is None:
+        # Of files nobody knows, emptiness and a page are no news; a pointer of Git LFS always is.
+        is_pointer = imposter is not None and imposter.kind is ProblemKind.LFS_POINTER
+        return Reading(problems=(imposter,)) if imposter is not None and is_pointer else Reading()
     return Reading(problems=(imposter,)) if imposter is not None else form.read(look)

@@ -13,7 +13,7 @@ from laststep.checkpoints.formats.look import Look
 from laststep.records.checkpoint import Problem
 
 CHUNK = 1 << 22  # a multiple of the page
-LEAST_TAIL = 512  # fewer zeros at the end of a file may be values
+LEAST_TAIL = 16  # bytes of the last page, which is seldom a whole one
 _AROUND = 8  # bytes
 _ZEROS = bytes(PAGE)
 

@@ -6,6 +6,7 @@ from laststep.records.checkpoint import Problem, ProblemKind
 
 LFS_START = b"version https://git-lfs.github.com/spec/v1"  # see git-lfs, docs/spec.md
 PAGE = 4096
+LEAST_TAIL = 512  # a file that was cut off may well end in fewer zeros
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<?xml")
 
 
@@ -30,7 +31,7 @@ def find_zero_tail(look: Look) -> Problem | None:
         file.seek(max(0, look.size - PAGE))
         tail = file.read(PAGE)
     count = len(tail) - len(tail.rstrip(b"\0"))
-    return zeros(look.name, count, look.size - count) if count >= min(64, look.size // 2) else None
+    return zeros(look.name, count, look.size - count) if count >= LEAST_TAIL else None
 
 
 def zeros(name: str, count: int, at: int) -> Problem:

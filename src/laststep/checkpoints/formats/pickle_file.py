@@ -28,10 +28,11 @@ _REST = Text(en="{count:,} bytes stand behind its end", zh="结尾之后还有 {
 _STORAGES = Text(en="its storages do not fit the file", zh="其存储与文件不符")
 
 
-def read(look: Look) -> Reading:
-    """Read the pickles of a file as data."""
+def read(look: Look, *, offset: int = 0) -> Reading:
+    """Read the pickles of a file, or of a part of one, as data."""
     found: list[Problem] = []
     with look.path.open("rb") as file:
+        file.seek(offset)
         try:
             first = _read_one(look, file, found)
             if first.value == MAGIC:
@@ -39,7 +40,7 @@ def read(look: Look) -> Reading:
         except (PickleError, struct.error):
             tail = imposters.find_zero_tail(look)
             return Reading(problems=(*found, tail or problems.torn(look.name, _BREAKS_OFF)))
-        if (rest := look.size - file.tell()) and not found:
+        if (rest := offset + look.size - file.tell()) and not found:
             found.append(problems.torn(look.name, _REST, count=rest))
     look.tick(look.size)
     return Reading(problems=tuple(found), value=first.value)
@@ -78,5 +79,5 @@ def _place_storages(look: Look, file: BinaryIO, value: Any, keys: Any, places: d
             break
         places[storage.key] = at + 8
         at += 8 + count * storage.width
-    if at != look.size or len(places) != len(storages):
+    if at != file.seek(0, 2) or len(places) != len(storages):
         yield problems.torn(look.name, _STORAGES)

@@ -181,7 +181,7 @@ def _read_entry(file: BinaryIO, where: int, name: bytes, head: tuple[int, ...], 
         if crc != checksum or not {packed, full} <= {size, _IN_EXTRA}:
             raise wrong
         return entry, entry.end
-    if crc not in {0, checksum} or not {packed, full} <= {0, size, _IN_EXTRA}:
+    if (crc, packed, full) not in {(0, 0, 0), (0, _IN_EXTRA, _IN_EXTRA), (checksum, size, size)}:
         raise wrong
     return entry, entry.end + _descriptor_length(file, entry, wrong)
 
@@ -215,9 +215,10 @@ def _descriptor_length(file: BinaryIO, entry: ZipEntry, wrong: ZipError) -> int:
 def _check_alike(entries: list[ZipEntry]) -> None:
     """Refuse a name that is there twice, and an entry that another writer seems to have made."""
     seen: set[str] = set()
+    heads: dict[bool, tuple[int, ...]] = {}  # torch marks what is empty otherwise
     for entry in entries:
         if entry.name in seen:
             raise ZipError(_TWICE.fill(name=entry.name))
         seen.add(entry.name)
-        if entry.head != entries[0].head:
+        if entry.head != heads.setdefault(entry.size > 0, entry.head):
             raise ZipError(_BAD_ENTRY.fill(name=entry.name))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from laststep.checkpoints.contents import ReadCheckpoint
-from laststep.checkpoints.kinds import adapter, full_model, trainer
+from laststep.checkpoints.kinds import adapter, deepspeed, distributed, full_model, trainer
 from laststep.records.checkpoint import Problem
 
 # Each has its say about every checkpoint, and says nothing where it has no business.
@@ -11,4 +11,6 @@ KINDS: tuple[Callable[[ReadCheckpoint], Iterator[Problem]], ...] = (
     trainer.judge,
     adapter.judge,
     full_model.judge,
+    deepspeed.judge,
+    distributed.judge,
 )
