@@ -14,7 +14,7 @@ from typing import Any, Optional, Tuple
 
 ENVIRONMENT = "LASTSTEP_GUARD"
 
-GUARD_NAMES: Tuple[str, ...] = ("heartbeat", "loader", "memory-budget", "loss", "save")
+GUARD_NAMES: Tuple[str, ...] = ("heartbeat", "loader", "memory-budget", "loss", "save", "resume")
 FIX_NAMES: Tuple[str, ...] = ("swift-repeated-documents", "swift-misaligned-documents", "swift-summed-accumulation")
 
 
