@@ -35,6 +35,7 @@ class TrainingState:
     at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the trainer
     before_forward: List[Callable[[Any], None]] = field(default_factory=list)  # called with the model; must not raise
     position: Any = None  # where the trainer is in its data; see torch_positions.py
+    evaluations: List[Any] = field(default_factory=list)  # weak references to loaders that outlive an evaluation
     resume: Optional[Resume] = None  # what this rank goes on from
     load_random_states: Optional[Callable[[], None]] = None  # set back those of this process, once, at the right moment
     trainer: Any = None  # the one that trains at this moment

@@ -4,6 +4,7 @@ Its first batch is not number 0, so the slot whose turn it is builds it; every s
 had then, and one that had built nothing yet is seeded as it was the first time.
 """
 
+import weakref
 from typing import Any, Dict, Optional
 
 from laststep_guard.frameworks.torch_positions import (
@@ -33,12 +34,12 @@ class TakingUp:
     def _take_up(self) -> None:
         """Look whether this loader goes on from a save, and take its seed over if so."""
         self._position, self._taken_up = None, {}
-        if not self._guardian.settings.wants_guard("resume"):
+        if not self._guardian.settings.wants_guard("resume") or self._guardian.state.trainer is None:
             return
-        waiting = find_waiting(self._guardian, self) if self._label == "train" else None
+        waiting = find_waiting(self._guardian, self) if self._label == "train" else self._find_evaluation()
         if not waiting:
             return
-        if "slots" not in waiting or len(waiting["slots"]) != self._num_workers:
+        if len(waiting.get("slots", ())) != self._num_workers:
             before = len(waiting.get("slots", ()))
             self._guardian.state.resume.lost.append(  # type: ignore[union-attr]  # it is there when something waits
                 f"the random states of the loader's workers: {before} before, {self._num_workers} now"
@@ -46,17 +47,27 @@ class TakingUp:
             return
         self._base_seed, self._taken_up = waiting["base_seed"], waiting
 
+    def _find_evaluation(self) -> Optional[Dict[str, Any]]:
+        """Find where the workers of an evaluation go on that live as long as the training."""
+        state = self._guardian.state
+        if not self._persistent_workers:
+            return None
+        number = len(state.evaluations)
+        state.evaluations.append(weakref.ref(self))
+        known = state.resume.values.get("evaluations", ()) if state.resume is not None else ()
+        return {"consumed": 0, **known[number]} if number < len(known) else None
+
     def _begin_epoch(self) -> None:
         """Begin an epoch, or go on in one."""
         taken_up, self._taken_up = self._taken_up, {}
         # What an iterable data set has yielded is read again from its beginning, which brings the states with it.
         first = 0 if self._is_iterable else int(taken_up.get("consumed", 0))
         self._plan.begin_epoch(first)
+        if taken_up and not self._is_iterable:
+            self._plan.set_states(read_captured(taken_up["slots"]))
         if self._label != "train":
             return
         self._guardian.state.handed_over.clear()
-        if taken_up and not self._is_iterable:
-            self._plan.set_states(read_captured(taken_up["slots"]))
         if is_training(self._guardian):
             self._position = self._guardian.state.position = SlotPosition(self, first)
 

@@ -6,6 +6,7 @@ these beside it (`guards/resume_states.py`) and is set back to them.
 """
 
 import functools
+import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, Optional
 
@@ -59,6 +60,7 @@ class _Keeper:
             guardian.state.world_size,
         )  # fmt: skip
         guardian.state.resume = resume
+        guardian.state.evaluations.clear()
         if resume is not None and "ahead" in resume.position and self._checkpoint is not None:
             guardian.state.load_random_states = functools.partial(self._load_now, trainer)
 
@@ -88,6 +90,10 @@ class _Keeper:
     def _leave(self, trainer: Any) -> None:
         guardian, step = self._guardian, trainer.state.global_step
         values = {"world_size": guardian.state.world_size, "logs": self._describe_logs(trainer)}
+        evaluations = [engine() for engine in guardian.state.evaluations]
+        if evaluations and all(engine is not None for engine in evaluations):
+            # Where nobody knows a batch number that has not been built, all of them count as built.
+            values["evaluations"] = [engine.describe_position(sys.maxsize) for engine in evaluations]
         position = self._describe_position(trainer)
         if position is not None:
             values["position"] = position
