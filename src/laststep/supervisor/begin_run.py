@@ -11,7 +11,7 @@ from laststep.records.errors import LaststepError
 from laststep.records.request import RunRequest
 from laststep.records.resume import ResumePoint, SkippedCheckpoint
 from laststep.records.text import Text, join_texts
-from laststep.supervisor.broken_off import BrokenOff, find_broken_off, tell_differences
+from laststep.supervisor.broken_off import BrokenOff, find_broken_off, refuse_living, tell_differences
 from laststep.supervisor.console import Console
 from laststep.supervisor.describe_run import describe_run
 from laststep.supervisor.resume_point import find_resume_point, list_skipped
@@ -64,15 +64,16 @@ class OpenRun:
 
 def begin_run(request: RunRequest, *, console: Console, clock: Clock) -> OpenRun:
     """Take up the run that this command was broken off in, or open a new one."""
-    broken_off = _find_broken_off(request)
+    broken_off = _find_broken_off(request, clock)
     run = _take_up(broken_off, console) if broken_off is not None else None
     return run or _open_new(request, console=console, clock=clock)
 
 
-def _find_broken_off(request: RunRequest) -> BrokenOff | None:
+def _find_broken_off(request: RunRequest, clock: Clock) -> BrokenOff | None:
     if request.takes_up is not None:
+        refuse_living(RunFolder(request.takes_up), clock)
         return BrokenOff(RunFolder(request.takes_up), differences=())  # by name: whatever has changed since
-    return None if request.is_fresh else find_broken_off(request)
+    return None if request.is_fresh else find_broken_off(request, clock)
 
 
 def _take_up(broken_off: BrokenOff, console: Console) -> OpenRun | None:

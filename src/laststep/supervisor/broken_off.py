@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from laststep.host.clock import Clock
 from laststep.host.processes import is_alive, read_started_at
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_object
@@ -17,8 +18,11 @@ from laststep.supervisor.describe_run import find_output_dir
 from laststep.supervisor.list_runs import list_runs
 from laststep.supervisor.sample_inputs import sample_inputs
 from laststep.telemetry.read_beats import read_beats
+from laststep_guard import wire
 
 _DONE = (Outcome.FINISHED.value, Outcome.STOPPED_EARLY.value, Outcome.COMMAND_ENDED.value)
+_ENDING_SECONDS = 10.0  # the kernel takes its time with a process that holds much memory
+_LOOK_SECONDS = 0.1
 _CLOCK_SECONDS = 2.0  # a process's start is known to about a second
 _ALIVE = Text(
     en="Rank {rank} of run {run_id} still lives (process {pid}) though nobody holds that run any more. Two trainings in"
@@ -39,7 +43,7 @@ class BrokenOff:
     differences: tuple[Text, ...]
 
 
-def find_broken_off(request: RunRequest) -> BrokenOff | None:
+def find_broken_off(request: RunRequest, clock: Clock) -> BrokenOff | None:
     """Find the run that this command would take up again. Raises LaststepError while ranks of it still live."""
     for run in list_runs(request.home):
         described = read_object(run.folder.run)
@@ -47,7 +51,7 @@ def find_broken_off(request: RunRequest) -> BrokenOff | None:
             continue
         if run.state == "running" or run.state in _DONE:
             return None
-        _refuse_living(run.folder)
+        refuse_living(run.folder, clock)
         return BrokenOff(run.folder, _list_differences(described, request))
     return None
 
@@ -74,11 +78,19 @@ def tell_differences(differences: Sequence[Text]) -> Text:
     return join_texts(differences, between="; ")
 
 
-def _refuse_living(folder: RunFolder) -> None:
-    for attempt in folder.attempts()[-1:]:
-        for beat in read_beats(attempt.beats):
-            if is_alive(beat.pid) and _is_as_old(beat.pid, beat.started_at):
-                raise LaststepError(_ALIVE.fill(rank=beat.rank, run_id=folder.run_id, pid=beat.pid))
+def refuse_living(folder: RunFolder, clock: Clock) -> None:
+    """Raise LaststepError while ranks of a run live that nobody holds any more. One that was just killed may end."""
+    deadline = clock.monotonic() + _ENDING_SECONDS
+    while (beat := _find_living(folder)) is not None:
+        if clock.monotonic() >= deadline:
+            raise LaststepError(_ALIVE.fill(rank=beat.rank, run_id=folder.run_id, pid=beat.pid))
+        clock.sleep(_LOOK_SECONDS)
+
+
+def _find_living(folder: RunFolder) -> wire.Beat | None:
+    beats = [beat for attempt in folder.attempts()[-1:] for beat in read_beats(attempt.beats)]
+    living = (beat for beat in beats if is_alive(beat.pid) and _is_as_old(beat.pid, beat.started_at))
+    return next(living, None)
 
 
 def _is_as_old(pid: int, started_at: float) -> bool:
