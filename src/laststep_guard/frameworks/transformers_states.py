@@ -8,7 +8,7 @@ these beside it (`guards/resume_states.py`) and is set back to them.
 import functools
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from laststep_guard.guardian import Guardian
 from laststep_guard.guards.resume_states import Resume, read_resume, write_states
@@ -90,14 +90,21 @@ class _Keeper:
     def _leave(self, trainer: Any) -> None:
         guardian, step = self._guardian, trainer.state.global_step
         values = {"world_size": guardian.state.world_size, "logs": self._describe_logs(trainer)}
-        evaluations = [engine() for engine in guardian.state.evaluations]
-        if evaluations and all(engine is not None for engine in evaluations):
-            # Where nobody knows a batch number that has not been built, all of them count as built.
-            values["evaluations"] = [engine.describe_position(sys.maxsize) for engine in evaluations]
+        values["evaluations"] = self._describe_evaluations()
         position = self._describe_position(trainer)
         if position is not None:
             values["position"] = position
         write_states(guardian.settings.states_dir, step, guardian.rank or 0, values)
+
+    def _describe_evaluations(self) -> List[Dict[str, Any]]:
+        """Tell where the loaders are that outlive an evaluation, those that wait for their first one included."""
+        state = self._guardian.state
+        living = [engine() for engine in state.evaluations]
+        waiting = state.resume.values.get("evaluations", []) if state.resume is not None else []
+        if any(engine is None for engine in living):
+            return []
+        # Between evaluations everything that was asked for has been built, so no number is too high.
+        return [*(engine.describe_position(sys.maxsize) for engine in living), *waiting[len(living) :]]
 
     def _describe_position(self, trainer: Any) -> Optional[Dict[str, Any]]:
         position, epoch = self._guardian.state.position, trainer.state.epoch
