@@ -110,9 +110,11 @@ def swap(patient: Patient) -> Done:
         step = patient.other.name.rpartition("-")[2]
         source = patient.other / f"global_step{step}" / Path(name).name
     is_same = source.read_bytes() == (patient.folder / name).read_bytes()
+    if is_same:
+        return Done("nothing: no random number was drawn between the steps", set())
     shutil.copyfile(source, patient.folder / name)
     reason = "" if name.endswith(knows_step) else "weights and random states carry no step"
-    return Done(f"swap {name}{' (the same bytes)' if is_same else ''}", {Kind.WRONG_STEP, Kind.CHANGED}, reason)
+    return Done(f"swap {name}", {Kind.WRONG_STEP, Kind.CHANGED}, reason)
 
 
 def zero_page(patient: Patient) -> Done:
@@ -162,7 +164,9 @@ def make_stale(patient: Patient) -> Done:
     """A pointer to what is not there: `latest`, an index, .metadata."""
     folder = patient.folder
     if (folder / "latest").exists():
-        (folder / "latest").write_text(patient.choices.choice(["global_step999", "", "global_step1"]))
+        (folder / "latest").write_text(
+            patient.choices.choice(["global_step999", "\n", patient.other.name.replace("checkpoint-", "global_step")])
+        )
         return Done("stale latest", {Kind.STALE_POINTER, Kind.TORN})
     index = folder / "model.safetensors.index.json"
     if index.exists():

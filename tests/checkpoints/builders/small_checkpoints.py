@@ -61,7 +61,11 @@ def tensor(key, count, storage="FloatStorage"):
     )  # fmt: skip
     shape = b"J%b\x85" % struct.pack("<i", count)
     return Raw(
-        b"ctorch._utils\n_rebuild_tensor_v2\n(" + identity + b"QK\0" + shape + b"K\x01\x85\x89ccollections\nOrderedDict\n)RtR"
+        b"ctorch._utils\n_rebuild_tensor_v2\n("
+        + identity
+        + b"QK\0"
+        + shape
+        + b"K\x01\x85\x89ccollections\nOrderedDict\n)RtR"
     )
 
 
