@@ -1,7 +1,7 @@
 """Which damages does a disk, a network, a crash or a hand do to a checkpoint?
 
-Each takes a checkpoint and a source of random choices, damages it, and says what has to be found. None of them knows how
-laststep looks at files.
+Each takes a checkpoint and a source of random choices, damages it, and says what has to be found. None of them knows
+how laststep looks at files.
 """
 
 import json

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from blake3 import blake3
+
 from harness import Bench, run_bench
 from laststep.checkpoints.hash_file import MOST_THREADS
 from laststep.checkpoints.manifest import seal_checkpoint

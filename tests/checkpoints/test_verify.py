@@ -168,7 +168,7 @@ def test_a_folder_being_written_is_not_judged(checkpoint):
 
     class Clock:
         def now(self):
-            return os.stat(checkpoint / "scheduler.pt").st_mtime + 3
+            return (checkpoint / "scheduler.pt").stat().st_mtime + 3
 
     checked = look_at_checkpoint(checkpoint, Manner(), clock=Clock())
 

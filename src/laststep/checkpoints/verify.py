@@ -175,6 +175,8 @@ def _conclude(
         problems=tuple(found),
         run_id=manifest.run_id if manifest else None,
         world_size=_world_size(manifest, facts),
+        tuner=(manifest and manifest.tuner) or facts.tuner,
+        base_model=(manifest and manifest.base_model) or facts.base_model,
         size_bytes=sum(contents.files.values()),
         saved_at=contents.changed_at or None,
     )
