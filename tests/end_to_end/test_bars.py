@@ -20,7 +20,7 @@ needs_root = pytest.mark.skipif(
 
 MAXIMA = ("--only", "declared maxima")  # the other limits do not depend on the version
 
-TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed", "verify_speed"}  # some of their claims are about seconds
+TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed", "verify_speed"}  # in part about seconds
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 

@@ -141,9 +141,7 @@ def test_arguments_of_a_users_own_class_are_harmless(checkpoint):
     assert verify_checkpoint(checkpoint).problems == ()
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b".", b"\x80\x02", b"\x80\x02h\x05.", b"\x80\x02(t", b"\x80\x02}]s."]
-)
+@pytest.mark.parametrize("data", [b"", b".", b"\x80\x02", b"\x80\x02h\x05.", b"\x80\x02(t", b"\x80\x02}]s."])
 def test_what_no_machine_can_run_is_an_error(data):
     with pytest.raises(PickleError):
         read_pickle(io.BytesIO(data))
@@ -160,3 +158,10 @@ def test_plain_values_come_out_as_they_went_in():
 def test_a_pickle_with_a_tensor_is_harmless():
     assert not read_pickle(io.BytesIO(dump({"w": tensor("0", 2)}))).dangers
     assert floats(1.0) == b"\0\0\x80?"
+
+
+def test_settings_called_with_arguments_are_no_settings(checkpoint):
+    """ms-swift's arguments would run the plug-ins that they name."""
+    call = b"\x80\x02cswift.trainers.arguments\nTrainingArguments\n(X\x01\0\0\0aX\x01\0\0\0btR."
+    (checkpoint / "training_args.bin").write_bytes(torch_archive(call, {}))
+    assert ProblemKind.MALICIOUS in {problem.kind for problem in verify_checkpoint(checkpoint).problems}

@@ -4,6 +4,7 @@ A tensor may well hold zeros: fresh adapters, untouched rows of an embedding. Th
 of its rows does. What is lost is lost in pages of 4096 bytes, which lie anywhere in a row.
 """
 
+import bisect
 from collections.abc import Iterator, Mapping
 from math import prod
 
@@ -12,6 +13,7 @@ from laststep.checkpoints.formats.imposters import PAGE, zeros
 from laststep.checkpoints.formats.look import Look
 from laststep.records.checkpoint import Problem
 
+Owner = tuple[str, TensorPlace]
 CHUNK = 1 << 22  # a multiple of the page
 LEAST_TAIL = 16  # bytes of the last page, which is seldom a whole one
 _VALUE = 8  # bytes of the largest numbers
@@ -22,9 +24,10 @@ _ZEROS = bytes(PAGE)
 
 def find_lost_pages(look: Look, tensors: Mapping[str, TensorPlace]) -> Iterator[Problem]:
     """Report the first run of zero pages that no row or tensor explains."""
+    owners = sorted(tensors.items(), key=lambda item: item[1].begin)
     for begin, end in _zero_pages(look):
         first, last = _extend(begin, end, look)
-        if not _is_explained(first, last, tensors, look.size):
+        if not _is_explained(first, last, owners, look.size):
             yield zeros(look.name, last - first, first)
             return
 
@@ -61,24 +64,26 @@ def _extend(begin: int, end: int, look: Look) -> tuple[int, int]:
     return begin - (ahead if ahead >= _VALUE else 0), end + (behind if behind >= _VALUE else 0)
 
 
-def _is_explained(begin: int, end: int, tensors: Mapping[str, TensorPlace], size: int) -> bool:
+def _is_explained(begin: int, end: int, owners: list[Owner], size: int) -> bool:
     """Tell whether zeros begin and end as values do, instead of where a page does in the middle of a row."""
-    if any(_A in name and begin <= place.begin < place.end <= end for name, place in tensors.items()):
+    held = owners[_find_index(begin, owners) : _find_index(end - 1, owners) + 1]
+    if any(_A in name and begin <= place.begin < place.end <= end for name, place in held):
         return False  # PEFT never begins with zeros there, and training does not lead to them
-    edges = [(begin, _find_owner(begin, tensors)), (end, _find_owner(end - 1, tensors))]
+    edges = [(begin, held[0] if held else None), (end, held[-1] if held else None)]
     is_row = [edge == size or (owner is not None and _is_row_edge(edge, owner[1])) for edge, owner in edges]
     is_page = [edge % PAGE == 0 or edge == size for edge, _ in edges]
-    is_adapter = any(owner is not None and _ADAPTER in owner[0] for _, owner in edges)
     if all(is_row):
         return True
     if all(is_page):
         return False
     # Beside a matrix that is zero by right, only one edge shows the page.
+    is_adapter = any(_ADAPTER in name for name, _ in (*held[:1], *held[-1:]))
     return not (is_adapter and all(row or page for row, page in zip(is_row, is_page, strict=True)))
 
 
-def _find_owner(at: int, tensors: Mapping[str, TensorPlace]) -> tuple[str, TensorPlace] | None:
-    return next(((name, place) for name, place in tensors.items() if place.begin <= at < place.end), None)
+def _find_index(at: int, owners: list[Owner]) -> int:
+    """Find the tensor in which a byte lies, or the first for one of the header."""
+    return max(0, bisect.bisect_right(owners, at, key=lambda owner: owner[1].begin) - 1)
 
 
 def _is_row_edge(edge: int, place: TensorPlace) -> bool:

@@ -49,7 +49,13 @@ def judge(checkpoint: ReadCheckpoint) -> Iterator[Problem]:
     if folders & set(FSDP_FOLDERS):
         for folder in FSDP_FOLDERS:
             # Accelerate gathers the whole of either where it is told to; then there is one file.
-            gathered = ("pytorch_model_fsdp.bin", "optimizer.bin", "optimizer.pt", "model.safetensors")
+            gathered = (
+                "pytorch_model_fsdp.bin",
+                "optimizer.bin",
+                "optimizer.pt",
+                "model.safetensors",
+                "adapter_model.safetensors",
+            )
             if folder not in folders and not any(map(checkpoint.has, gathered)):
                 yield problems.missing(f"{folder}/{METADATA}", _FOR_FSDP)
     for folder in sorted(folders):
