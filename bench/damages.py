@@ -67,7 +67,10 @@ def flip(patient: Patient) -> Done:
     reason = why_invisible(name, data, at)
     data[at] ^= 1 << bit
     path.write_bytes(data)
-    return Done(f"flip {name} byte {at} of {len(data)}", {*Kind}, reason)
+    kinds = {Kind.TORN, Kind.STALE_POINTER, Kind.WRONG_STEP, Kind.WRONG_SHAPE, Kind.WRONG_WORLD_SIZE, Kind.MISSING}
+    if name.endswith(".metadata") or bytes(data[:4]) != b"PK\x03\x04":
+        kinds.add(Kind.MALICIOUS)  # a name that lost a bit is one that no checkpoint needs
+    return Done(f"flip {name} byte {at} of {len(data)}", kinds, reason)
 
 
 def why_invisible(name, data, at):
@@ -76,8 +79,7 @@ def why_invisible(name, data, at):
         return "tensor data" if at >= 8 + struct.unpack_from("<Q", data)[0] else ""
     if name.endswith((".json", *PROSE)):
         return "text that stays text"
-    if not zipfile.is_zipfile(path := name) and name.endswith((".pt", ".pth", ".bin")) and data[:4] != b"PK\x03\x04":
-        del path
+    if name.endswith((".pt", ".pth", ".bin")) and bytes(data[:4]) != b"PK\x03\x04":
         return "tensor data and values of a format without checksums"
     if name.endswith(".metadata"):
         return "values of a pickle without checksums"
@@ -113,7 +115,7 @@ def swap(patient: Patient) -> Done:
     if is_same:
         return Done("nothing: no random number was drawn between the steps", set())
     shutil.copyfile(source, patient.folder / name)
-    reason = "" if name.endswith(knows_step) else "weights and random states carry no step"
+    reason = "" if name.endswith(knows_step) else "weights and random states, which carry no step"
     return Done(f"swap {name}", {Kind.WRONG_STEP, Kind.CHANGED}, reason)
 
 
