@@ -215,8 +215,8 @@ def make_nan(patient: Patient) -> Done:
     path = patient.folder / name
     if name.endswith(".safetensors"):
         put_nan_in_safetensors(path, patient.choices)
-    else:
-        put_nan_in_archive(path, patient.choices)
+    elif not put_nan_in_archive(path, patient.choices):
+        return Done("nothing: there is no tensor in it", set())
     return Done(f"NaN in {name}", {Kind.NOT_FINITE}, is_deep=True)
 
 
@@ -241,15 +241,18 @@ def put_nan_in_archive(path, choices):
         at = len(data) - 4 * choices.randrange(1, 16)
         data[at : at + 4] = b"\x00\x00\xc0\x7f"
         path.write_bytes(data)
-        return
+        return True
     with zipfile.ZipFile(path) as archive:
         entry = max((info for info in archive.infolist() if "/data/" in info.filename), key=lambda info: info.file_size)
         old = archive.read(entry)
+    if len(old) < 4:
+        return False
     begin = data.index(old)
     at = begin + 4 * choices.randrange(len(old) // 4)
     data[at : at + 4] = b"\x00\x00\xc0\x7f"
     was, now = (struct.pack("<I", zlib.crc32(part)) for part in (old, bytes(data[begin : begin + len(old)])))
     path.write_bytes(bytes(data).replace(was, now))
+    return True
 
 
 DAMAGES: dict[Callable[[Patient], Done], int] = {
