@@ -1,7 +1,7 @@
 """Which damages does a disk, a network, a crash or a hand do to a checkpoint?
 
-Each takes a checkpoint and a source of random choices, damages it, and says what has to be found. None of them knows how
-laststep looks at files.
+Each takes a checkpoint and a source of random choices, damages it, and says what has to be found. None of them knows
+how laststep looks at files.
 """
 
 import json
@@ -67,7 +67,10 @@ def flip(patient: Patient) -> Done:
     reason = why_invisible(name, data, at)
     data[at] ^= 1 << bit
     path.write_bytes(data)
-    return Done(f"flip {name} byte {at} of {len(data)}", {*Kind}, reason)
+    kinds = {Kind.TORN, Kind.STALE_POINTER, Kind.WRONG_STEP, Kind.WRONG_SHAPE, Kind.WRONG_WORLD_SIZE, Kind.MISSING}
+    if name.endswith(".metadata") or bytes(data[:4]) != b"PK\x03\x04":
+        kinds.add(Kind.MALICIOUS)  # a name that lost a bit is one that no checkpoint needs
+    return Done(f"flip {name} byte {at} of {len(data)}", kinds, reason)
 
 
 def why_invisible(name, data, at):
@@ -76,8 +79,7 @@ def why_invisible(name, data, at):
         return "tensor data" if at >= 8 + struct.unpack_from("<Q", data)[0] else ""
     if name.endswith((".json", *PROSE)):
         return "text that stays text"
-    if not zipfile.is_zipfile(path := name) and name.endswith((".pt", ".pth", ".bin")) and data[:4] != b"PK\x03\x04":
-        del path
+    if name.endswith((".pt", ".pth", ".bin")) and bytes(data[:4]) != b"PK\x03\x04":
         return "tensor data and values of a format without checksums"
     if name.endswith(".metadata"):
         return "values of a pickle without checksums"
@@ -110,9 +112,11 @@ def swap(patient: Patient) -> Done:
         step = patient.other.name.rpartition("-")[2]
         source = patient.other / f"global_step{step}" / Path(name).name
     is_same = source.read_bytes() == (patient.folder / name).read_bytes()
+    if is_same:
+        return Done("nothing: no random number was drawn between the steps", set())
     shutil.copyfile(source, patient.folder / name)
-    reason = "" if name.endswith(knows_step) else "weights and random states carry no step"
-    return Done(f"swap {name}{' (the same bytes)' if is_same else ''}", {Kind.WRONG_STEP, Kind.CHANGED}, reason)
+    reason = "" if name.endswith(knows_step) else "weights and random states, which carry no step"
+    return Done(f"swap {name}", {Kind.WRONG_STEP, Kind.CHANGED}, reason)
 
 
 def zero_page(patient: Patient) -> Done:
@@ -162,7 +166,9 @@ def make_stale(patient: Patient) -> Done:
     """A pointer to what is not there: `latest`, an index, .metadata."""
     folder = patient.folder
     if (folder / "latest").exists():
-        (folder / "latest").write_text(patient.choices.choice(["global_step999", "", "global_step1"]))
+        (folder / "latest").write_text(
+            patient.choices.choice(["global_step999", "\n", patient.other.name.replace("checkpoint-", "global_step")])
+        )
         return Done("stale latest", {Kind.STALE_POINTER, Kind.TORN})
     index = folder / "model.safetensors.index.json"
     if index.exists():
@@ -209,8 +215,8 @@ def make_nan(patient: Patient) -> Done:
     path = patient.folder / name
     if name.endswith(".safetensors"):
         put_nan_in_safetensors(path, patient.choices)
-    else:
-        put_nan_in_archive(path, patient.choices)
+    elif not put_nan_in_archive(path, patient.choices):
+        return Done("nothing: there is no tensor in it", set())
     return Done(f"NaN in {name}", {Kind.NOT_FINITE}, is_deep=True)
 
 
@@ -235,15 +241,18 @@ def put_nan_in_archive(path, choices):
         at = len(data) - 4 * choices.randrange(1, 16)
         data[at : at + 4] = b"\x00\x00\xc0\x7f"
         path.write_bytes(data)
-        return
+        return True
     with zipfile.ZipFile(path) as archive:
         entry = max((info for info in archive.infolist() if "/data/" in info.filename), key=lambda info: info.file_size)
         old = archive.read(entry)
+    if len(old) < 4:
+        return False
     begin = data.index(old)
     at = begin + 4 * choices.randrange(len(old) // 4)
     data[at : at + 4] = b"\x00\x00\xc0\x7f"
     was, now = (struct.pack("<I", zlib.crc32(part)) for part in (old, bytes(data[begin : begin + len(old)])))
     path.write_bytes(bytes(data).replace(was, now))
+    return True
 
 
 DAMAGES: dict[Callable[[Patient], Done], int] = {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from laststep.checkpoints.find import find_checkpoints
 from laststep.checkpoints.verify import verify_checkpoint
 from laststep.records.checkpoint import CheckedCheckpoint, Soundness
 from laststep.records.errors import CheckpointError
@@ -30,15 +31,15 @@ class Choice:
 
 
 def choose_checkpoint(
-    paths: Iterable[Path], *, run_id: str | None = None, verify: Verify = verify_checkpoint
+    paths: Path | Iterable[Path], *, run_id: str | None = None, verify: Verify = verify_checkpoint
 ) -> Choice:
     """Take the first of the paths, newest first, that is sound; with a run id, none that another run sealed.
 
-    Paths are what `find_checkpoints` gives. Verification stops at the first sound one.
+    Paths: an output folder, or what `find_checkpoints` gives. Verification stops at the first sound one.
     """
     skipped: list[CheckedCheckpoint] = []
     others: list[CheckedCheckpoint] = []
-    for path in paths:
+    for path in find_checkpoints(paths) if isinstance(paths, Path) else paths:
         try:
             checked = verify(path)
         except CheckpointError:  # deleted meanwhile, by the run's own rotation

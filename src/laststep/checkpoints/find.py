@@ -46,7 +46,7 @@ def find_checkpoints(path: Path) -> tuple[Path, ...]:
 
 def read_step(path: Path) -> int | None:
     """Read the step out of a checkpoint's name."""
-    named = CHECKPOINT_NAME.fullmatch(path.name)
+    named = CHECKPOINT_NAME.fullmatch(path.absolute().name)  # typed as `.` it has no name
     return int(named[1]) if named else None
 
 

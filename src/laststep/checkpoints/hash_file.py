@@ -7,7 +7,7 @@ from pathlib import Path
 
 from blake3 import blake3
 
-CHUNK = 8 << 20  # two of them are in memory
+CHUNK = 2 << 20  # two of them are in memory, and stay in the cache of a core
 MOST_THREADS = 4  # a training may be running beside
 
 

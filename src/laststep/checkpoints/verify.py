@@ -84,7 +84,13 @@ def look_at_checkpoint(
     clock: Clock | None = None,
 ) -> CheckedCheckpoint:
     """Look at every file of a checkpoint in one manner or another."""
-    look_into(path)
+    try:
+        look_into(path)
+    except CheckpointError as error:
+        # Among others it is one that could not be told; by itself and under another name, an error to act upon.
+        if error.__cause__ is None or read_step(path) is None:
+            raise
+        return _leave_open(path, error)
     if not is_checkpoint(path):
         raise CheckpointError(_NO_CHECKPOINT.fill(path=path))
     contents = list_contents(path)
@@ -103,6 +109,13 @@ def look_at_checkpoint(
     read = _read(contents, same, is_deep=manner.is_deep, tick=meter.tick)
     found += _judge(read, manifest)
     return _conclude(read, found, manifest, is_sealed=is_sealed, now=(clock or SystemClock()).now())
+
+
+def _leave_open(path: Path, error: CheckpointError) -> CheckedCheckpoint:
+    problem = Problem(kind=ProblemKind.UNREADABLE, file=None, words=error.text)
+    return CheckedCheckpoint(
+        path=str(path), step=read_step(path), soundness=Soundness.UNKNOWN, is_sealed=False, problems=(problem,)
+    )
 
 
 def _open_manifest(path: Path, *, is_wanted: bool) -> tuple[Manifest | None, list[Problem]]:
@@ -175,6 +188,8 @@ def _conclude(
         problems=tuple(found),
         run_id=manifest.run_id if manifest else None,
         world_size=_world_size(manifest, facts),
+        tuner=(manifest and manifest.tuner) or facts.tuner,
+        base_model=(manifest and manifest.base_model) or facts.base_model,
         size_bytes=sum(contents.files.values()),
         saved_at=contents.changed_at or None,
     )

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Annotated, Protocol
+
+import typer
 
 from laststep.checkpoints.find import find_checkpoints
 from laststep.cli import render
 from laststep.records.checkpoint import CheckedCheckpoint, Soundness
 from laststep.records.errors import CheckpointError
 from laststep.records.text import Language, Text, join_texts
+
+CheckpointPaths = Annotated[list[Path], typer.Argument(metavar="PATH", help="Output folders, or checkpoints.")]
 
 _NONE = Text(
     en="There is no checkpoint in {path}: no folder in it is called checkpoint-N, nor in a launch's vN-… folder.",
@@ -21,7 +25,7 @@ class _Check(Protocol):
 
 
 def find_all(paths: Sequence[Path], language: Language, *, may_be_none: bool = False) -> list[Path]:
-    """Find the checkpoints of all paths; one without any is said, and an error where something has to be done."""
+    """Find the checkpoints of all paths; a path without any is said, and nothing at all is an error."""
     found: list[Path] = []
     empty: list[Text] = []
     for path in paths:
@@ -29,7 +33,7 @@ def find_all(paths: Sequence[Path], language: Language, *, may_be_none: bool = F
         found += below
         if not below:
             empty.append(_NONE.fill(path=path))
-    if empty and not may_be_none:
+    if empty and not found and not may_be_none:
         raise CheckpointError(join_texts(empty))
     for text in empty:
         render.StderrConsole(language).say(text)

@@ -19,6 +19,10 @@ _SEALED = Text(en="sound, sealed", zh="完好，已封存")
 _PROBLEM = Text(en="{file} {words}", zh="{file} {words}")
 _WHOLE = Text(en="the checkpoint", zh="检查点")
 _MORE = Text(en="and {count} more", zh="另有 {count} 个问题")
+_FURTHER = Text(
+    en="{count} older checkpoints were not looked at; --limit says how many are",
+    zh="另有 {count} 个较早的检查点未查看；可用 --limit 指定查看的数量",
+)
 _WOULD_GO = Text(en="would be removed:", zh="将被删除：")
 _GONE = Text(en="removed:", zh="已删除：")
 _STAY = Text(en="stay:", zh="保留：")
@@ -29,8 +33,10 @@ _FREED = Text(
 )
 
 
-def show_checked(checked: Sequence[CheckedCheckpoint], language: Language, *, as_json: bool) -> None:
-    """Show checkpoints with their problems."""
+def show_checked(checked: Sequence[CheckedCheckpoint], language: Language, *, as_json: bool, further: int = 0) -> None:
+    """Show checkpoints with their problems; of further ones, only how many there are."""
+    if further:
+        render.StderrConsole(language).say(_FURTHER.fill(count=further))
     if as_json:
         render.show_values({"checkpoints": [list_values(one, language) for one in checked]})
     else:

@@ -1,4 +1,4 @@
-"""Small checkpoints for these tests, made without torch: the formats are written out here as their documents describe them."""
+"""Small checkpoints, made without torch: the formats are written out here as their documents describe them."""
 
 import io
 import json
@@ -23,9 +23,10 @@ def torch_archive(pickled, storages, name="archive"):
         extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
         out.write(struct.pack("<4s5H3I2H", b"PK\x03\x04", 0, 0x808, 0, 0, 0, 0, 0, 0, len(path), len(extra)))
         out.write(path + extra + data + struct.pack("<4s3I", b"PK\x07\x08", crc, len(data), len(data)))
-        directory += struct.pack(
-            "<4s6H3I5H2I", b"PK\x01\x02", 0, 0, 0x808, 0, 0, 0, crc, len(data), len(data), len(path), 0, 0, 0, 0, 0, where
-        ) + path  # fmt: skip
+        sizes = (crc, len(data), len(data), len(path))
+        directory += (
+            struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 0, 0, 0x808, 0, 0, 0, *sizes, 0, 0, 0, 0, 0, where) + path
+        )
     start, count = out.tell(), len(entries)
     out.write(directory)
     out.write(struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, count, count, len(directory), start, 0))

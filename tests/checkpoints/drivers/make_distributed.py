@@ -5,10 +5,7 @@
 
 import os
 import sys
-import warnings
 from pathlib import Path
-
-warnings.filterwarnings("ignore")
 
 import torch
 import torch.distributed as dist

@@ -1,18 +1,16 @@
 """Checkpoints as transformers' Trainer writes them: `python make_trainer.py OUT KIND…`, under a training environment.
 
-With several ranks, under torchrun, it makes what those write. KIND: full, sharded, bin, lora, lora-bin, legacy, zero2, zero3.
+With several ranks, under torchrun, it makes what those write.
+KIND: full, sharded, bin, lora, lora-bin, legacy, zero2, zero3.
 """
 
 import functools
 import inspect
 import os
 import sys
-import warnings
 from pathlib import Path
 
-os.environ.setdefault("DS_ACCELERATOR", "cpu")
-warnings.filterwarnings("ignore")
-
+os.environ.update(DS_ACCELERATOR="cpu")
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 

@@ -6,7 +6,8 @@ from laststep.records.checkpoint import Problem, ProblemKind
 
 LFS_START = b"version https://git-lfs.github.com/spec/v1"  # see git-lfs, docs/spec.md
 PAGE = 4096
-LEAST_TAIL = 512  # a file that was cut off may well end in fewer zeros
+LEAST_TAIL = 64  # bytes
+_VALUE = 8  # bytes of the largest numbers
 _HTML_STARTS = (b"<!doctype html", b"<html", b"<head", b"<?xml")
 
 
@@ -26,12 +27,21 @@ def find_imposter(look: Look) -> Problem | None:
 
 
 def find_zero_tail(look: Look) -> Problem | None:
-    """Name zeros at the end of a file whose format never ends in so many."""
+    """Name zeros at the end that begin with a page: blocks that never reached the disk. A cut leaves any number."""
+    at = look.size
     with look.path.open("rb") as file:
-        file.seek(max(0, look.size - PAGE))
-        tail = file.read(PAGE)
-    count = len(tail) - len(tail.rstrip(b"\0"))
-    return zeros(look.name, count, look.size - count) if count >= LEAST_TAIL else None
+        while at > 0:
+            step = (at - 1) % PAGE + 1
+            file.seek(at - step)
+            rest = len(file.read(step).rstrip(b"\0"))
+            at -= step
+            if rest:
+                at += rest
+                break
+    begin = -(-at // PAGE) * PAGE
+    # The last value before the page may itself end in zero bytes.
+    is_lost = begin - at < _VALUE and look.size - begin >= LEAST_TAIL
+    return zeros(look.name, look.size - begin, begin) if is_lost else None
 
 
 def zeros(name: str, count: int, at: int) -> Problem:

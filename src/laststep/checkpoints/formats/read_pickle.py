@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from laststep.checkpoints.formats.pickle_values import Built, Global, Persistent
-from laststep.checkpoints.formats.trusted_names import is_own_class, is_trusted, is_trusted_class, name_global
+from laststep.checkpoints.formats.trusted_names import (
+    is_own_class,
+    is_trusted,
+    is_trusted_class,
+    may_be_called,
+    name_global,
+)
 
 MOST_OPCODES = 20_000_000  # a checkpoint of the largest models has some hundred thousand
 LOADER = Global("torch.storage", "_load_from_bytes")  # loads the pickle that it is given
@@ -218,7 +224,8 @@ def _imagine_call(function: Any, arguments: Any, dangers: list[str]) -> Any:
     if not isinstance(function, Global):
         dangers.append("the result of another call")
         return None
-    if not is_trusted(function) or any(isinstance(item, Global) and not is_trusted(item) for item in arguments):
+    handed = [item for item in arguments if isinstance(item, Global)]
+    if not may_be_called(function, arguments) or not all(map(is_trusted, handed)):
         dangers.append(str(function))
     if str(function) == "_codecs.encode":
         text, codec = (*arguments, "utf-8")[:2]

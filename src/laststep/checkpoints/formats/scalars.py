@@ -25,8 +25,8 @@ def read_scalars(file: BinaryIO, value: Any, places: Mapping[str, int]) -> Any:
 
 def _optimiser_states(value: Any) -> list[Any]:
     found = value
-    # DeepSpeed wraps the state of the optimiser that it partitions.
-    for name in ("optimizer_state_dict", "base_optimizer_state"):
+    # DeepSpeed wraps the state of the optimiser that it partitions, each stage of ZeRO in its own way.
+    for name in ("optimizer_state_dict", "base_optimizer_state", "optimizer_state_dict"):
         if isinstance(found, dict) and isinstance(found.get(name), dict):
             found = found[name]
     states = found.get("state") if isinstance(found, dict) else None

@@ -6,6 +6,7 @@ named one by one; classes may also be trusted by the module that defines setting
 
 import re
 import sys
+from typing import Any
 
 from laststep.checkpoints.formats.pickle_values import Global
 
@@ -52,7 +53,7 @@ _NUMPY_TYPE = re.compile(r"numpy(?:\.dtypes\.\w+DType|\.(?:bool_?|u?int\d+|float
 _SETTINGS = re.compile(
     r"""(?:
     transformers\.(?:trainer_utils|trainer_pt_utils|trainer_callback|training_args\w*|debug_utils|configuration_utils
-        |integrations\.\w+|generation\.configuration_utils|utils\.(?:generic|quantization_config)
+        |integrations\.deepspeed|generation\.configuration_utils|utils\.(?:generic|quantization_config)
         |models\.\w+\.configuration_\w+|trainer_optimizer|distributed\.\w+)
     |accelerate\.(?:state|parallelism_config|utils\.(?:dataclasses|megatron_lm))
     |peft\.(?:config|utils\.\w+|tuners\.(?:\w+\.)*config)
@@ -70,6 +71,9 @@ _SETTINGS = re.compile(
 )
 _CLASS_NAME = re.compile(r"_?[A-Z][A-Za-z0-9_]*(?:\.[A-Z][A-Za-z0-9_]*)*")
 # Their classes are trusted by module or not at all.
+_WITH_SETTINGS = frozenset(
+    ("transformers", "accelerate", "peft", "trl", "swift", "llamafactory", "axolotl", "deepspeed")
+)
 _FRAMEWORKS = frozenset(("torch", "numpy", "transformers", "accelerate", "deepspeed", "peft", "pip", "setuptools"))
 _OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 
@@ -85,6 +89,20 @@ def is_trusted_class(name: Global) -> bool:
     if full in _CLASSES or any(kind.fullmatch(full) for kind in (_TORCH_STORAGE, _TORCH_DTYPE, _NUMPY_TYPE)):
         return True
     return bool(_SETTINGS.fullmatch(name.module) and _CLASS_NAME.fullmatch(name.name))
+
+
+def may_be_called(name: Global, arguments: Any) -> bool:
+    """Tell whether loading may call it with these arguments.
+
+    A class of settings is made without a call; only members of an enumeration are, with their one plain value. Called
+    with more, the arguments of ms-swift would run plug-ins that they name.
+    """
+    if not is_trusted(name) and name.module != "__main__":
+        return False
+    is_settings = name.module == "__main__" or name.module.partition(".")[0] in _WITH_SETTINGS
+    if not is_settings or str(name) in _CLASSES:
+        return True
+    return len(arguments) <= 1 and all(isinstance(value, str | int | float) for value in arguments)
 
 
 def is_trusted(name: Global) -> bool:

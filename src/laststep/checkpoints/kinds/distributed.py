@@ -23,6 +23,7 @@ _FOR_METADATA = Text(en="it says what lies where in the .distcp files", zh="它�
 _FOR_FILE = Text(en=".metadata names it", zh=".metadata 中有它")
 _FOR_FSDP = Text(en="FSDP saves model and optimiser side by side", zh="FSDP 会同时保存模型和优化器")
 _NO_PLACES = Text(en="it names no places", zh="其中没有位置信息")
+_ONE_SIDED = Text(en="{name!r} is described or placed, and not both", zh="{name!r} 只有描述或只有位置")
 _GAP = Text(en="its pieces do not follow one another at byte {at:,}", zh="各部分在第 {at:,} 字节处不相接")
 _WRONG_END = Text(
     en="it has {size:,} bytes, and .metadata describes {expected:,}",
@@ -49,7 +50,13 @@ def judge(checkpoint: ReadCheckpoint) -> Iterator[Problem]:
     if folders & set(FSDP_FOLDERS):
         for folder in FSDP_FOLDERS:
             # Accelerate gathers the whole of either where it is told to; then there is one file.
-            gathered = ("pytorch_model_fsdp.bin", "optimizer.bin", "optimizer.pt", "model.safetensors")
+            gathered = (
+                "pytorch_model_fsdp.bin",
+                "optimizer.bin",
+                "optimizer.pt",
+                "model.safetensors",
+                "adapter_model.safetensors",
+            )
             if folder not in folders and not any(map(checkpoint.has, gathered)):
                 yield problems.missing(f"{folder}/{METADATA}", _FOR_FSDP)
     for folder in sorted(folders):
@@ -66,8 +73,19 @@ def _judge_folder(checkpoint: ReadCheckpoint, prefix: str) -> Iterator[Problem]:
     pieces = sorted(_read_pieces(checkpoint, metadata, prefix))
     if not pieces:
         yield problems.torn(metadata, _NO_PLACES)
+    yield from _judge_names(checkpoint, metadata)
     for name in dict.fromkeys(piece.file for piece in pieces):
         yield from _judge_file(checkpoint, name, [piece for piece in pieces if piece.file == name])
+
+
+def _judge_names(checkpoint: ReadCheckpoint, metadata: str) -> Iterator[Problem]:
+    """Every name has a description and a place; a flipped bit leaves it with one of them."""
+    facts = plain_attributes(checkpoint.value(metadata))
+    described = set(as_mapping(facts.get("state_dict_metadata")))
+    placed = {plain_attributes(index).get("fqn") for index in as_mapping(facts.get("storage_data"))}
+    for name in sorted(map(str, described ^ placed)) if described else ():
+        yield problems.torn(metadata, _ONE_SIDED, name=name)
+        return
 
 
 def _read_pieces(checkpoint: ReadCheckpoint, metadata: str, prefix: str) -> Iterator[_Piece]:

@@ -46,6 +46,8 @@ def judge(checkpoint: ReadCheckpoint) -> Iterator[Problem]:
     if not indexes and not shards and not single:
         if _should_be_there(checkpoint):
             yield problems.missing(SINGLE[0], _FOR_WEIGHTS)
+        elif not checkpoint.has(CONFIG) and checkpoint.has("generation_config.json"):
+            yield problems.missing(CONFIG, _FOR_CONFIG)  # of a model that lies in DeepSpeed's folder
         return
     if not checkpoint.has(CONFIG) and (indexes or shards or _has_sign_of_config(checkpoint)):
         yield problems.missing(CONFIG, _FOR_CONFIG)

@@ -21,6 +21,7 @@ class RunFacts:
     saves_only_model: bool | None
     world_size: int | None
     uses_fp16: bool
+    is_of_one_node: bool  # each node keeps the random states of its own ranks
     starts_optimiser_anew: bool  # the optimiser's steps are then behind the run's
     is_adapter: bool | None
     base_model: str | None
@@ -44,6 +45,7 @@ def read_run_facts(checkpoint: ReadCheckpoint) -> RunFacts:
         saves_only_model=_flag(arguments, pickled, "save_only_model"),
         world_size=_count(arguments.get("global_world_size")),
         uses_fp16=bool(_flag(arguments, pickled, "fp16")),
+        is_of_one_node=bool(_flag(arguments, pickled, "save_on_each_node")),
         starts_optimiser_anew=bool(_flag(arguments, pickled, "resume_only_model")),
         is_adapter=True if has_adapter else (tuner != "full" if tuner else None),
         base_model=_text(adapter_config, "base_model_name_or_path") or _text(arguments, "model"),

@@ -95,7 +95,7 @@ def _judge_optimiser(checkpoint: ReadCheckpoint, facts: RunFacts) -> Iterator[Pr
     ranks = max((*facts.random_ranks, (facts.world_size or 1) - 1)) + 1
     if not facts.random_ranks and ranks == 1:
         yield problems.missing("rng_state.pth", _FOR_RANDOM, rank=0)
-    elif not facts.is_one_process:
+    elif not facts.is_one_process and not facts.is_of_one_node:
         # A state that carries a rank has a companion, since one process alone writes none.
         absent = set(range(max(ranks, 2))) - set(facts.random_ranks)
         yield from (problems.missing(f"rng_state_{rank}.pth", _FOR_RANDOM, rank=rank) for rank in sorted(absent))
