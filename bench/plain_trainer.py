@@ -46,7 +46,7 @@ def main():
         num_key_value_heads=4, attention_dropout=0.1,
     )  # fmt: skip
     args = TrainingArguments(
-        sys.argv[1], num_train_epochs=2, per_device_train_batch_size=4, gradient_accumulation_steps=2, save_steps=3,
+        sys.argv[1], num_train_epochs=3, per_device_train_batch_size=4, gradient_accumulation_steps=2, save_steps=3,
         logging_steps=2, eval_strategy="steps", eval_steps=6, dataloader_num_workers=2, save_total_limit=4,
         use_cpu=True, report_to=[], learning_rate=1e-3, disable_tqdm=True,
     )  # fmt: skip

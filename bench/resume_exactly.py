@@ -45,7 +45,7 @@ class Case:
     name: str
     ranks: int = 1
     flags: Sequence[str] = FLAGS
-    rows: int = 200  # a rank
+    rows: int = 300  # a rank
     kills: int = 20
     is_plain: bool = False  # transformers' Trainer in a script of its own, all weights
 
