@@ -34,6 +34,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
         ("healthy_is_identical", "current", None),
         ("documents_once_speed", "current", None),
         ("under_deepspeed", "reported", None),
+        ("resume_exactly", "current", "a few kills"),
         ("damaged_checkpoints", "current", None),
         ("verify_speed", "current", None),
         pytest.param("inside_memory_limit", "reported", "declared maxima", marks=[needs_root, pytest.mark.root]),
