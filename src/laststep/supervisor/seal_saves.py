@@ -27,6 +27,11 @@ from laststep.supervisor.resume_states import collect_states
 from laststep_guard import wire
 
 _LOOK_SECONDS = 0.5
+_SOON_SECONDS = 3.0  # after which the user is told what takes so long
+_SEALING = Text(
+    en="reading the last checkpoint back to seal it; Ctrl-C leaves it unsealed",
+    zh="正在读回最后一个检查点以封存；按 Ctrl-C 可跳过",
+)
 _UNSOUND = Text(
     en="the checkpoint of step {step} is not sound and will not be used: {problems}",
     zh="第 {step} 步的检查点不可靠，不会被使用：{problems}",
@@ -83,7 +88,10 @@ class Sealing(AbstractContextManager[None]):
     ) -> None:
         self._is_over.set()
         if _type is None:  # whoever leaves the run running is not made to wait for it
-            self._thread.join()
+            self._thread.join(_SOON_SECONDS)
+            if self._thread.is_alive():
+                self._console.say(_SEALING, within_line=True)
+                self._thread.join()
 
     def _work(self) -> None:
         give_way()
