@@ -1,8 +1,10 @@
 """A pickle that would run something is reported, and runs nothing."""
 
+import contextlib
 import io
 import os
 import pickle
+import random
 import struct
 import subprocess
 from pathlib import Path
@@ -165,3 +167,14 @@ def test_settings_called_with_arguments_are_no_settings(checkpoint):
     call = b"\x80\x02cswift.trainers.arguments\nTrainingArguments\n(X\x01\0\0\0aX\x01\0\0\0btR."
     (checkpoint / "training_args.bin").write_bytes(torch_archive(call, {}))
     assert ProblemKind.MALICIOUS in {problem.kind for problem in verify_checkpoint(checkpoint).problems}
+
+
+def test_no_damage_to_a_pickle_ends_in_anything_but_an_answer():
+    whole = dump({"state": {0: {"step": tensor("0", 1)}}, "names": ["a", "b"], "x": {1, 2}, "y": (1.5, -3)})
+    choices = random.Random(1)
+    for _ in range(3000):
+        data = bytearray(whole)
+        for _ in range(choices.choice([1, 2, 9])):
+            data[choices.randrange(len(data))] = choices.randrange(256)
+        with contextlib.suppress(PickleError):
+            read_pickle(io.BytesIO(data))

@@ -20,7 +20,7 @@ _NO_TEXT = Text(en="byte {at:,} is not UTF-8", zh="第 {at:,} 字节不是 UTF-8
 _NO_JSON = Text(en="no JSON from line {line}, column {column}", zh="自第 {line} 行第 {column} 列起不是 JSON")
 _TWICE = Text(en="{name!r} is in it twice", zh="{name!r} 重复出现")
 _TOO_DEEP = Text(en="it is nested too deeply", zh="嵌套过深")
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_LOST = re.compile(rb"\x00{8,}")  # a single one is a flipped bit, and no JSON
 
 
 class _TwiceError(ValueError):
@@ -37,10 +37,9 @@ def read(look: Look) -> Reading:
         return _problem(look, _TOO_LARGE.fill(size=look.size))
     data = look.path.read_bytes()
     look.tick(len(data))
-    control = _CONTROL.search(data)
-    if control and control[0] == b"\0":
-        rest = data[control.start() :]
-        return Reading(problems=(imposters.zeros(look.name, len(rest) - len(rest.lstrip(b"\0")), control.start()),))
+    lost = _LOST.search(data)
+    if lost is not None:
+        return Reading(problems=(imposters.zeros(look.name, len(lost[0]), lost.start()),))
     try:
         return Reading(value=json.loads(data.decode("utf-8"), object_pairs_hook=_take_once))
     except (RecursionError, ValueError) as error:

@@ -5,6 +5,7 @@ names in it as mere names: containers and plain values are built, nothing is imp
 """
 
 import pickletools
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -47,10 +48,12 @@ def read_pickle(file: BinaryIO, *, allows_own_classes: bool = False) -> ReadPick
     """Read one pickle as data; the file is left behind its end."""
     machine = _Machine(allows_own_classes=allows_own_classes)
     try:
-        for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):
-            if count > MOST_OPCODES:
-                raise PickleError
-            machine.run(opcode.name, argument)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of escapes in strings, which damaged ones have
+            for count, (opcode, argument, _) in enumerate(pickletools.genops(file)):
+                if count > MOST_OPCODES:
+                    raise PickleError
+                machine.run(opcode.name, argument)
         return ReadPickle(machine.pop(), tuple(dict.fromkeys(machine.dangers)))
     # What damaged opcodes lead to: an empty stack, an unknown place in the memo, a list as a key, a wrong encoding.
     except (ValueError, IndexError, KeyError, TypeError, OverflowError, AttributeError, MemoryError) as error:
