@@ -6,6 +6,7 @@ from typing import Any, Callable, Deque, Dict, List, Optional
 
 from laststep_guard.emit import Emitter
 from laststep_guard.guards.heartbeat import Heartbeat
+from laststep_guard.guards.resume_states import Resume
 from laststep_guard.patches import Patches
 from laststep_guard.settings import Settings
 from laststep_guard.shield import Shield
@@ -33,6 +34,10 @@ class TrainingState:
     describe_row: Optional[Callable[[Any, Any], Optional[str]]] = None  # (data set, index) -> text, set by a framework
     at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the trainer
     before_forward: List[Callable[[Any], None]] = field(default_factory=list)  # called with the model; must not raise
+    position: Any = None  # where the trainer is in its data; see torch_positions.py
+    evaluations: List[Any] = field(default_factory=list)  # weak references to loaders that outlive an evaluation
+    resume: Optional[Resume] = None  # what this rank goes on from
+    load_random_states: Optional[Callable[[], None]] = None  # set back those of this process, once, at the right moment
     trainer: Any = None  # the one that trains at this moment
     stopped_by: Optional[str] = None  # what asked for an early stop
 

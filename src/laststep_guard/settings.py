@@ -18,6 +18,7 @@ class Settings:
     states_dir: Optional[str] = None  # where a rank leaves what an exact resume needs, at each save
     fingerprints_dir: Optional[str] = None  # where a rank tells what each step was made of
     resume_states_dir: Optional[str] = None  # the states that this attempt goes on from
+    resume_from: Optional[str] = None  # a checkpoint for a trainer whose command has no flag for it
     guards_off: Tuple[str, ...] = ()
     fixes_off: Tuple[str, ...] = ()
     allow: str = "equivalent"  # the strongest class of change applied without being asked for

@@ -14,7 +14,7 @@ from typing import Any, Optional, Tuple
 
 ENVIRONMENT = "LASTSTEP_GUARD"
 
-GUARD_NAMES: Tuple[str, ...] = ("heartbeat", "loader", "memory-budget", "loss", "save")
+GUARD_NAMES: Tuple[str, ...] = ("heartbeat", "loader", "memory-budget", "loss", "save", "resume")
 FIX_NAMES: Tuple[str, ...] = ("swift-repeated-documents", "swift-misaligned-documents", "swift-summed-accumulation")
 
 
@@ -144,6 +144,7 @@ class EventKind:
     | RANK_FAILED | error (type), message (first 500 characters), step |
     | SAVE_PART_DONE | path, step, world_size, files {relative name: bytes} (what this rank wrote), seconds |
     | CHECKPOINT_SAVED | path, step, seconds |
+    | RESUME_GIVEN | path (handed to the trainer), asked_for (what the script itself gave) |
     | STATES_RESTORED | step, kept [text], lost [text] (what could not be set back) |
     | WORKERS_STARTED | loader (train, evaluate), workers [pid], slots, start_method |
     | WORKER_DIED | loader, worker (pid), code (-9 for SIGKILL), batch (number or null), deaths_on_batch, rows [text] |
@@ -168,6 +169,7 @@ class EventKind:
     RANK_FAILED = "rank_failed"
     SAVE_PART_DONE = "save_part_done"
     CHECKPOINT_SAVED = "checkpoint_saved"
+    RESUME_GIVEN = "resume_given"
     STATES_RESTORED = "states_restored"
     WORKERS_STARTED = "workers_started"
     WORKER_DIED = "worker_died"

@@ -15,13 +15,16 @@ command_line = pytest.importorskip("laststep.cli.main", reason="there is no comm
 
 
 def options():
-    """Every command with its arguments and options."""
+    """Every command with its arguments and options; those of a group by both names."""
     root = typer_main.get_command(command_line.app)
-    commands = getattr(root, "commands", {"": root})
-    return {
-        name: sorted(" ".join([*parameter.opts, *parameter.secondary_opts]) for parameter in command.params)
-        for name, command in sorted(commands.items())
-    }
+    return dict(sorted(_list_options(root, "")))
+
+
+def _list_options(command, name):
+    for inner, below in getattr(command, "commands", {}).items():
+        yield from _list_options(below, f"{name} {inner}".strip())
+    if not hasattr(command, "commands"):
+        yield name, sorted(" ".join([*parameter.opts, *parameter.secondary_opts]) for parameter in command.params)
 
 
 def test_the_options_are_those_promised(update_golden):

@@ -20,7 +20,7 @@ needs_root = pytest.mark.skipif(
 
 MAXIMA = ("--only", "declared maxima")  # the other limits do not depend on the version
 
-TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed"}  # some of their claims are about seconds
+TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed", "verify_speed"}  # in part about seconds
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
@@ -34,6 +34,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
         ("healthy_is_identical", "current", None),
         ("documents_once_speed", "current", None),
         ("under_deepspeed", "reported", None),
+        ("resume_exactly", "current", "a few kills"),
+        ("damaged_checkpoints", "current", None),
+        ("verify_speed", "current", None),
         pytest.param("inside_memory_limit", "reported", "declared maxima", marks=[needs_root, pytest.mark.root]),
     ],
 )

@@ -7,11 +7,16 @@ import argparse
 import json
 import mmap
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "checkpoints" / "builders"))
+
+from small_checkpoints import write_checkpoint  # found by the line above
 
 from laststep_guard import wire
 from laststep_guard.emit import Emitter
@@ -26,6 +31,9 @@ def main():
     parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("--ready", type=Path, help="its name and the rank: created when the first step has been made")
     parser.add_argument("--on-term", type=Path, help="a file to append `saved` to on SIGTERM, half a second later")
+    parser.add_argument("--output_dir", type=Path, help="save every second step there, and go on from what is given")
+    parser.add_argument("--dies-at", type=int, help="the step after which it kills itself")
+    parser.add_argument("--dies-once", type=Path, help="a file that is created when it does, and keeps it from it")
     options = parser.parse_args()
     rank = int(os.environ.get("RANK", "0"))
     end = options.end if rank == options.fails_on_rank or options.end in ("ok", "wait") else "wait"
@@ -49,6 +57,7 @@ class Rank:
         self.rank = rank
         self.sequence = 0
         self.events = Emitter(settings["events_dir"], rank)
+        self.resumed_from = int((settings.get("resume_from") or "checkpoint-0").rpartition("-")[2])
         self.map = self._allocate(settings["beats_dir"])
         now = time.time()
         world_size = int(os.environ.get("WORLD_SIZE", "1"))
@@ -71,19 +80,24 @@ class Rank:
 def train(rank, options, end):
     flags = wire.Flag.TRAINER_SEEN
     target = options.target
+    first = rank.resumed_from if options.output_dir is not None else 0
+    place = str(options.output_dir.absolute()) if options.output_dir is not None else None
     rank.events.emit(
-        wire.EventKind.TRAIN_BEGAN, step=0, target_step=target, output_dir=None, accumulation=1, trainer="Fake"
+        wire.EventKind.TRAIN_BEGAN, step=first, target_step=target, output_dir=place, accumulation=1, trainer="Fake"
     )
     workers = [subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) for _ in range(options.workers)]
     if workers:
         rank.events.emit(wire.EventKind.WORKERS_STARTED, loader="train", workers=[worker.pid for worker in workers])
-    rank.beat(wire.Phase.STEP, flags, 0, target)
-    for step in range(1, target + 1):
+    rank.beat(wire.Phase.STEP, flags, first, target)
+    for step in range(first + 1, target + 1):
         time.sleep(options.step_seconds)
         rank.beat(wire.Phase.STEP, flags, step, target)
         print(f"rank {rank.rank} step {step}", flush=True)
         if options.ready is not None:
             Path(f"{options.ready}{rank.rank}").touch()
+        if options.output_dir is not None and step % 2 == 0:
+            save(rank, options.output_dir.absolute() / f"checkpoint-{step}", step)
+        die_if_wanted(options, step)
         if step == target // 2 + 1 and end != "ok":
             finish_badly(rank, flags, step, target, end)
     rank.beat(wire.Phase.END, flags | wire.Flag.TRAIN_ENDED, target, target)
@@ -91,6 +105,24 @@ def train(rank, options, end):
     for worker in workers:
         worker.kill()
         worker.wait()
+
+
+def save(rank, checkpoint, step):
+    shutil.rmtree(checkpoint, ignore_errors=True)
+    write_checkpoint(checkpoint, step=step)
+    files = {path.name: path.stat().st_size for path in checkpoint.iterdir()}
+    rank.events.emit(wire.EventKind.CHECKPOINT_SAVED, path=str(checkpoint), step=step, seconds=0.0)
+    rank.events.emit(
+        wire.EventKind.SAVE_PART_DONE, path=str(checkpoint), step=step, world_size=1, files=files, seconds=0.0
+    )
+
+
+def die_if_wanted(options, step):
+    if step != options.dies_at or (options.dies_once is not None and options.dies_once.exists()):
+        return
+    if options.dies_once is not None:
+        options.dies_once.touch()
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def finish_badly(rank, flags, step, target, end):

@@ -127,3 +127,30 @@ def test_a_new_epoch_starts_at_slot_0_with_the_states_of_the_last():
 
     assert task.slot.number == 0
     assert [slot.state_received for slot in world.plan.slots] == [2, 1]
+
+
+def test_states_before_a_batch_leave_out_what_was_handed_over_ahead():
+    """A trainer that reads one batch ahead has not trained on it when it saves."""
+    plan = SlotPlan(2)
+    plan.begin_epoch()
+    for number in range(5):
+        task = plan.add(number)
+        task.is_sent = True
+        plan.receive(number, result=number, state_after=f"after {number}")
+        plan.hand_over()
+
+    assert plan.states_before(5) == ["after 4", "after 3"]
+    assert plan.states_before(4) == ["after 2", "after 3"]
+    assert plan.states_before(1) == ["after 0", None]
+
+
+def test_an_epoch_that_is_taken_up_begins_with_the_slot_whose_turn_it_was():
+    plan = SlotPlan(3)
+    plan.begin_epoch(first=7)
+    plan.set_states(["a", "b", None])
+
+    tasks = [plan.add(index) for index in "xyz"]
+
+    assert [(task.number, task.slot.number) for task in tasks] == [(7, 1), (8, 2), (9, 0)]
+    assert [slot.is_state_sent for slot in plan.slots] == [False, False, True]
+    assert plan.states_before(7) == ["a", "b", None]

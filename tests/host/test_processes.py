@@ -3,8 +3,9 @@
 import os
 import subprocess
 import sys
+import time
 
-from laststep.host.processes import find_descendants, is_alive, read_process
+from laststep.host.processes import find_descendants, is_alive, read_process, read_started_at
 
 NAMED = "import ctypes, sys; ctypes.CDLL(None).prctl(15, sys.argv[1].encode()); print(flush=True); input()"
 
@@ -46,3 +47,13 @@ def test_a_pid_used_again_is_somebody_else():
 
     assert is_alive(ours.pid, ours.start_ticks)
     assert not is_alive(ours.pid, ours.start_ticks + 1)
+
+
+def test_the_start_of_a_process_is_known_to_about_a_second():
+    began = time.time()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        started_at = read_started_at(process.pid)
+        process.communicate(b"\n")
+
+    assert abs(started_at - began) < 2
+    assert read_started_at(process.pid) is None

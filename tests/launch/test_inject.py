@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from laststep.launch.inject import find_switch_off, inject_folder, inject_guard
+from laststep.launch.inject import find_switch_off, inject_folder, inject_guard, take_out_guard
 from laststep_guard import wire
 from laststep_guard.settings import Settings, read_settings
 
@@ -47,3 +47,8 @@ def test_nothing_else_changes():
 )
 def test_the_option_that_keeps_the_guard_out_is_found(words, option):
     assert find_switch_off(words) == option
+
+
+def test_what_was_put_in_is_taken_out_again():
+    for before in ({}, {"PYTHONPATH": "/a"}, {"PYTHONPATH": "/a:/b", "X": "1"}):
+        assert take_out_guard(inject_guard(before, Settings("test"))) == before

@@ -25,6 +25,10 @@ GUARDS: Mapping[str, Text] = {
         en="lets no signal handler of the loader raise inside a save",
         zh="保存检查点时不让加载器的信号处理函数抛出异常",
     ),
+    "resume": Text(
+        en="leaves at each save what an exact resume needs, and goes on from it",
+        zh="每次保存时留下精确续训所需的状态，并据此继续",
+    ),
 }
 FIXES: Mapping[str, Text] = {
     "swift-repeated-documents": Text(

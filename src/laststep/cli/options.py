@@ -50,6 +50,7 @@ class LanguageOption(str, enum.Enum):
 
 
 Json = Annotated[bool, typer.Option("--json", help="The last report as JSON, on the last line of stderr.")]
+JsonOnStdout = Annotated[bool, typer.Option("--json", help="As JSON on stdout.")]
 ReportFile = Annotated[
     Path | None, typer.Option("--report", metavar="FILE", help="Write the last report to a file, as JSON.")
 ]

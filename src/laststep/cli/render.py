@@ -29,6 +29,36 @@ class StderrConsole:
     def say(self, text: Text, *, within_line: bool = False) -> None:
         _write(sys.stderr, f"{chr(10) if within_line else ''}{_mark('laststep')} {text.say(self._language)}\n")
 
+    def ask(self, question: Text) -> bool:
+        _write(sys.stderr, f"{_mark('laststep')} {question.say(self._language)} [y/N] ")
+        return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
+
+
+class Progress:
+    """Shows on a terminal how far a long reading is; elsewhere nothing."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._begun = 0
+        self._name = ""
+        self._shown = ""
+
+    def end(self) -> None:
+        self._show("")
+
+    def begin(self, name: str) -> None:
+        self._begun += 1
+        self._name = name
+
+    def tick(self, done: int, total: int) -> None:
+        percent = 100 * done // total if total else 100
+        self._show(f"[{self._begun}/{self._count}] {self._name} {percent} %")
+
+    def _show(self, text: str) -> None:
+        if text != self._shown and sys.stderr is not None and sys.stderr.isatty():
+            _write(sys.stderr, f"\r{text}\x1b[K")
+            self._shown = text
+
 
 def show_left(language: Language) -> None:
     StderrConsole(language).say(_LEFT, within_line=True)

@@ -3,8 +3,10 @@
 import io
 from collections.abc import Iterator
 
+from laststep.records.checkpoint import Soundness
 from laststep.records.outcome import Outcome
 from laststep.records.report import LastReport
+from laststep.records.resume import Exactness
 from laststep.records.text import Language, Text
 from laststep.supervisor.build_report import shorten_home
 from laststep.supervisor.words import format_duration, name_signal
@@ -21,6 +23,9 @@ _HEADLINES = {
     Outcome.UNFINISHED: Text(
         en="the command said 0, but the target step was not reached", zh="命令返回 0，但未达到目标步数"
     ),
+    Outcome.WITHOUT_PROGRESS: Text(
+        en="given up: it failed again and again without a new step", zh="放弃：反复失败且没有新的步数"
+    ),
     Outcome.LOST: Text(en="lost: the process that held the run was killed", zh="丢失：持有运行的进程被杀死"),
 }
 _BY_SIGNAL = Text(en="{headline}: rank {rank} was ended by {signal}", zh="{headline}：rank {rank} 被 {signal} 结束")
@@ -28,6 +33,22 @@ _COMMAND_BY_SIGNAL = Text(en="{headline}: ended by {signal}", zh="{headline}：�
 _BY_RANK = Text(en="{headline}: rank {rank} failed first", zh="{headline}：rank {rank} 最先失败")
 _TITLE = Text(en="{headline} · exit code {code} · {duration}", zh="{headline} · 退出码 {code} · {duration}")
 _STEPS = Text(en="steps", zh="步数")
+_ATTEMPTS = Text(en="attempts", zh="尝试次数")
+_RESUMES = Text(en="resumed", zh="续训")
+_RESUME = Text(
+    en="attempt {attempt} from step {step}, {exactness}: {reason}",
+    zh="第 {attempt} 次尝试从第 {step} 步，{exactness}：{reason}",
+)
+_EXACTNESS = {
+    Exactness.EXACT: Text(en="exact", zh="精确"),
+    Exactness.APPROXIMATE: Text(en="approximate", zh="近似"),
+    Exactness.UNKNOWN: Text(en="exactness unknown", zh="精确性未知"),
+}
+_SOUNDNESS = {
+    Soundness.SOUND: Text(en="{path}", zh="{path}"),
+    Soundness.UNSOUND: Text(en="{path} (not sound)", zh="{path}（不可靠）"),
+    Soundness.UNKNOWN: Text(en="{path} (not verified)", zh="{path}（未校验）"),
+}
 _CHECKPOINTS = Text(en="checkpoints", zh="检查点")
 _FAULT = Text(en="met", zh="遇到")
 _NOTE = Text(en="note", zh="说明")
@@ -64,7 +85,14 @@ def _list_rows(report: LastReport, language: Language) -> Iterator[tuple[Text, s
         yield _STEPS, f"{report.steps} / {report.target_steps or '?'}"
     for checkpoint in report.checkpoints:
         path = shorten_home(checkpoint.path)
-        yield _CHECKPOINTS, path if checkpoint.is_there else _GONE.fill(path=path).say(language)
+        words = _SOUNDNESS[checkpoint.soundness] if checkpoint.is_there else _GONE
+        yield _CHECKPOINTS, words.fill(path=path).say(language)
+    if report.attempts > 1:
+        yield _ATTEMPTS, str(report.attempts)
+    for resume in report.resumes:
+        exactness = _EXACTNESS[resume.exactness]
+        words = _RESUME.fill(attempt=resume.attempt, step=resume.step, exactness=exactness, reason=resume.reason)
+        yield _RESUMES, words.say(language)
     for fault in sorted(report.faults, key=lambda fault: fault.kind in _NOT_FAULTS):
         yield _NOTE if fault.kind in _NOT_FAULTS else _FAULT, fault.summary.say(language)
     for note in report.notes:

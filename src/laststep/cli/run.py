@@ -46,6 +46,9 @@ def run(
     exact: Annotated[
         bool, typer.Option("--exact", help="Only changes that keep results bit for bit; as --allow identical.")
     ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin at step 0, also where this command was broken off before.")
+    ] = False,
     list_guards: Annotated[bool, typer.Option("--list-guards", help="Name the guards and fixes, and end.")] = False,
     as_json: options.Json = False,
     report_file: options.ReportFile = None,
@@ -74,6 +77,7 @@ def run(
         fixes_off=options.check_names(no_fix or [], "--no-fix", options.FIX_NAMES),
         allow="identical" if exact else allow.value,
         grace_seconds=grace,
+        is_fresh=fresh,
     )
     try:
         report = supervise(request, console=render.StderrConsole(language), clock=SystemClock())

@@ -32,10 +32,13 @@ class ReportedRun:
     ranks: int = 1
     flags: Sequence[str] = ()  # win over those of the report
     environment: Mapping[str, str] | None = None
+    program: Sequence[str] = ()  # run this in its place: a script that takes the output folder
 
 
 def reported_argv(run: ReportedRun) -> list[str]:
     """Write the command as a user types it; `swift` is found on the PATH of `reported_environment`."""
+    if run.program:
+        return [*run.program, str(run.output_dir), *run.flags]
     places = ["--model", str(run.model), "--dataset", str(run.data), "--output_dir", str(run.output_dir)]
     backend = ["--ddp_backend", "gloo"] if run.ranks > 1 else []
     return ["swift", "sft", *places, *FLAGS, *backend, *run.flags]

@@ -12,11 +12,11 @@ from laststep_guard import wire
 
 
 class RunTrace:
-    """Looks into the first attempt of a run folder again and again, cheaply."""
+    """Looks into one attempt of a run folder again and again, cheaply."""
 
-    def __init__(self, run_folder: Path) -> None:
+    def __init__(self, run_folder: Path, attempt: int = 1) -> None:
         self._folder = RunFolder(run_folder)
-        self._attempt = self._folder.attempt(1)
+        self._attempt = self._folder.attempt(attempt)
         self._sizes: dict[Path, int] = {}
         self._events: list[Event] = []
 

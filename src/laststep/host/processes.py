@@ -63,6 +63,17 @@ def is_alive(pid: int, start_ticks: int | None = None) -> bool:
     return process is not None and not process.is_zombie and start_ticks in (None, process.start_ticks)
 
 
+def read_started_at(pid: int) -> float | None:
+    """Read when a process was started, in seconds since the epoch, to about a second (proc(5): starttime, btime)."""
+    process = read_process(pid)
+    try:
+        with open("/proc/stat", "rb") as file:
+            booted_at = next(int(line.split()[1]) for line in file if line.startswith(b"btime"))
+    except (OSError, StopIteration, ValueError):
+        return None
+    return booted_at + process.start_ticks / os.sysconf("SC_CLK_TCK") if process is not None else None
+
+
 def read_words(pid: int) -> tuple[str, ...]:
     """Read the command line of a process; empty when it cannot be read."""
     return _read_list(pid, "cmdline")

@@ -41,6 +41,21 @@ def read_object(path: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
+def read_event(line: bytes) -> Event | None:
+    """Read one line; None when it is torn or no event."""
+    try:
+        values = msgspec.json.decode(line)
+        return Event(
+            time=float(values["time"]),
+            kind=str(values["kind"]),
+            pid=values.get("pid"),
+            rank=values.get("rank"),
+            fields={name: value for name, value in values.items() if name not in _COMMON},
+        )
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
 def _list_files(folder: Path) -> list[Path]:
     try:
         return sorted(folder.glob("*.jsonl"))
@@ -54,20 +69,6 @@ def _read_lines(path: Path) -> Iterator[Event]:
     except OSError:
         return
     for line in lines:
-        event = _read_event(line)
+        event = read_event(line)
         if event is not None:
             yield event
-
-
-def _read_event(line: bytes) -> Event | None:
-    try:
-        values = msgspec.json.decode(line)
-        return Event(
-            time=float(values["time"]),
-            kind=str(values["kind"]),
-            pid=values.get("pid"),
-            rank=values.get("rank"),
-            fields={name: value for name, value in values.items() if name not in _COMMON},
-        )
-    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError):
-        return None

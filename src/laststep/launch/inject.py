@@ -21,6 +21,17 @@ def inject_guard(environment: Mapping[str, str], settings: Settings) -> dict[str
     return injected
 
 
+def take_out_guard(environment: Mapping[str, str]) -> dict[str, str]:
+    """Give the environment as it was before the guard was put into it."""
+    plain = {name: value for name, value in environment.items() if name != wire.ENVIRONMENT}
+    first, _, rest = plain.get("PYTHONPATH", "").partition(os.pathsep)
+    if first == str(inject_folder()):
+        plain["PYTHONPATH"] = rest
+        if not rest:
+            del plain["PYTHONPATH"]
+    return plain
+
+
 def inject_folder() -> Path:
     return Path(laststep_guard.__file__).resolve().parent / "inject"
 

@@ -56,6 +56,8 @@ class CheckedCheckpoint:
     problems: tuple[Problem, ...] = ()
     run_id: str | None = None  # of the run that sealed it
     world_size: int | None = None
+    tuner: str | None = None  # lora, full, …
+    base_model: str | None = None
     size_bytes: int = 0
     saved_at: float | None = None  # seconds since the epoch
 

@@ -2,7 +2,8 @@
 
 LaststepError             an error with a message for the user
 ├── CommandError          the command cannot be read, found or started
-└── RunNotFoundError      no run, or more than one, goes by that name
+├── RunNotFoundError      no run, or more than one, goes by that name
+└── CheckpointError       what was named is no checkpoint, or cannot be looked at
 """
 
 from laststep.records.text import Text, join_texts
@@ -29,3 +30,7 @@ class CommandError(LaststepError):
 
 class RunNotFoundError(LaststepError):
     """No run, or more than one, goes by that name."""
+
+
+class CheckpointError(LaststepError):
+    """What was named is no checkpoint, or cannot be looked at."""

@@ -22,3 +22,4 @@ class OwnEventKind:
     ATTEMPT_STARTED = "attempt_started"
     ATTEMPT_ENDED = "attempt_ended"
     SUPERVISOR_ATTACHED = "supervisor_attached"
+    CHECKPOINT_SEALED = "checkpoint_sealed"  # path, step, soundness, problems [text], seconds

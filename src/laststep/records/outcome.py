@@ -13,6 +13,7 @@ class Outcome(enum.Enum):
     STOPPED = "stopped"  # on request
     FAILED = "failed"
     UNFINISHED = "unfinished"  # the exit code says finished, the beats say otherwise
+    WITHOUT_PROGRESS = "without_progress"  # it failed again and again without a new step
     LOST = "lost"  # the holder was killed, so nobody knows how the command ended
 
 

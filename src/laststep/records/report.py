@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from laststep.records.checkpoint import Soundness
 from laststep.records.outcome import Judgement
+from laststep.records.resume import ResumeVerdict
 from laststep.records.text import Text
 
 
@@ -25,6 +27,7 @@ class SavedCheckpoint:
     path: str
     step: int
     is_there: bool
+    soundness: Soundness = Soundness.UNKNOWN  # as the sealing found it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +45,4 @@ class LastReport:
     run_folder: str | None
     unwatched_because: Text | None = None  # why no guard attached
     notes: tuple[Text, ...] = ()
+    resumes: tuple[ResumeVerdict, ...] = ()

@@ -19,6 +19,8 @@ class RunRequest:
     fixes_off: tuple[str, ...] = ()
     allow: str = "equivalent"  # the strongest class of change applied without being asked for
     grace_seconds: float = 30.0
+    takes_up: Path | None = None  # the folder of the run to go on with; None: that of this command, if any
+    is_fresh: bool = False  # begin at step 0, also where a run was broken off
 
     @property
     def start_folder(self) -> Path:

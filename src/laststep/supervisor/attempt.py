@@ -17,14 +17,19 @@ from laststep.launch.start import Holder
 from laststep.launch.stop import end_orphans
 from laststep.launch.streams import Streams, list_ignored_signals, look_at_streams
 from laststep.launch.subreaper import become_subreaper
+from laststep.planning.write_command import write_resume
+from laststep.records.command import Command
 from laststep.records.ending import Ending, read_ending
 from laststep.records.errors import CommandError
 from laststep.records.facts import AttemptFacts
 from laststep.records.outcome import ExitCode
 from laststep.records.request import RunRequest
+from laststep.records.resume import ResumePoint
 from laststep.records.text import Text
 from laststep.supervisor.console import Console
 from laststep.supervisor.follow import follow
+from laststep.supervisor.resume_states import hand_on_states
+from laststep.supervisor.seal_saves import seal_saves
 from laststep.telemetry.read_beats import read_beats
 from laststep_guard.settings import Settings
 
@@ -49,6 +54,7 @@ class Attempt:
     folder: RunFolder | None
     run_id: str
     number: int
+    point: ResumePoint | None = None  # where it goes on; None: at step 0
 
 
 def run_attempt(attempt: Attempt, *, console: Console, clock: Clock) -> AttemptFacts:
@@ -56,8 +62,11 @@ def run_attempt(attempt: Attempt, *, console: Console, clock: Clock) -> AttemptF
     become_subreaper()  # should the holder be killed, its orphans come to us, and we can end them
     streams = look_at_streams()
     place = make_attempt_folder(attempt.folder, attempt.number) if attempt.folder is not None else None
+    if attempt.folder is not None and place is not None and attempt.point is not None:
+        hand_on_states(attempt.folder, place, attempt.point)
     holder = Holder(_give_orders(attempt, streams, place), log_path=place.holder_log if place is not None else None)
-    last_word = follow(HolderLine(holder.connection), streams=streams, console=console, begin=holder.start)
+    with seal_saves(attempt.folder, place, console=console, clock=clock):
+        last_word = follow(HolderLine(holder.connection), streams=streams, console=console, begin=holder.start)
     if last_word is None:
         end_orphans(clock)
     facts = gather_facts(_read_last_word(last_word, attempt), attempt.folder, place)
@@ -74,6 +83,7 @@ def gather_facts(ending: Ending | None, folder: RunFolder | None, place: Attempt
 
 def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None) -> Orders:
     request = attempt.request
+    command = _write_command(attempt)
     is_kept = attempt.folder is not None and not attempt.folder.is_temporary
     settings = Settings(
         run_id=attempt.run_id,
@@ -82,6 +92,7 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
         states_dir=_text(place.states if place is not None else None),
         fingerprints_dir=_text(place.fingerprints if place is not None else None),
         resume_states_dir=_text(place.resume_states if place is not None else None),
+        resume_from=attempt.point.path if attempt.point is not None and command is request.command else None,
         guards_off=request.guards_off,
         fixes_off=request.fixes_off,
         allow=request.allow,
@@ -89,7 +100,7 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
     return Orders(
         run_id=attempt.run_id,
         program=attempt.program,
-        argv=request.command.argv,
+        argv=command.argv,
         environment=inject_guard(request.environment, settings),
         cwd=str(request.start_folder),
         ignored_signals=list_ignored_signals(),
@@ -108,6 +119,11 @@ def _give_orders(attempt: Attempt, streams: Streams, place: AttemptFolder | None
         holder_path=_text(place.holder if place is not None else None),
         temporary_folder=str(attempt.folder.path) if attempt.folder is not None and not is_kept else None,
     )
+
+
+def _write_command(attempt: Attempt) -> Command:
+    command = attempt.request.command
+    return command if attempt.point is None else write_resume(command, attempt.point.path)
 
 
 def _read_last_word(last_word: dict[str, Any] | None, attempt: Attempt) -> Ending | None:

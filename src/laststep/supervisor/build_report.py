@@ -1,18 +1,23 @@
 """What does the last report say about a run?"""
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from laststep.journal.layout import RunFolder
+from laststep.journal.reader import read_attempt_ending, read_events
 from laststep.launch.inject import find_switch_off
-from laststep.records.event import Event
+from laststep.records.checkpoint import Soundness
+from laststep.records.event import Event, OwnEventKind
 from laststep.records.facts import AttemptFacts
 from laststep.records.outcome import Judgement
 from laststep.records.report import LastReport, SavedCheckpoint
 from laststep.records.text import Text
 from laststep.supervisor.faults import list_faults
+from laststep.supervisor.judge_resume import judge_resumes
 from laststep.telemetry.progress import count_steps
+from laststep.telemetry.read_fingerprints import read_fingerprints
 from laststep_guard import wire
 
 _SWITCHED_OFF = Text(
@@ -36,6 +41,11 @@ _DROPPED = Text(
     zh="output.log 缺少 {count:,} 字节：当时无法写入",
 )
 
+_NOT_FINITE = Text(
+    en="the last logged loss is {loss} (step {step}): what was trained since it went wrong is worth nothing",
+    zh="最后记录的损失为 {loss}（第 {step} 步）：自此之后的训练没有意义",
+)
+
 
 def build_report(  # noqa: PLR0913  # what happened, and whose report it is
     judgement: Judgement,
@@ -47,24 +57,34 @@ def build_report(  # noqa: PLR0913  # what happened, and whose report it is
     attempts: int,
 ) -> LastReport:
     """Tell what happened."""
-    steps, target = _count_steps(facts)
-    ending = facts.ending
+    steps, target = count_attempt_steps(facts)
+    events = facts.events if folder is None or attempts == 1 else read_events(folder)
     return LastReport(
         judgement=judgement,
         steps=steps,
         target_steps=target,
         attempts=attempts,
-        seconds=ending.command.at - ending.started_at if ending is not None else 0.0,
-        faults=list_faults(facts.events),
-        checkpoints=_list_checkpoints(facts.events),
+        seconds=_count_seconds(facts, folder),
+        faults=list_faults(events),
+        checkpoints=_list_checkpoints(events),
+        resumes=judge_resumes(folder) if folder is not None else (),
         run_id=run_id,
         run_folder=str(folder.path) if folder is not None and not folder.is_temporary else None,
         unwatched_because=_find_why_unwatched(facts, argv, folder),
-        notes=tuple(_list_notes(facts)),
+        notes=(*_list_notes(facts), *_note_loss(folder)),
     )
 
 
-def _count_steps(facts: AttemptFacts) -> tuple[int | None, int | None]:
+def _count_seconds(facts: AttemptFacts, folder: RunFolder | None) -> float:
+    """Add up how long the attempts took, without the time that nothing ran between them."""
+    endings = [read_attempt_ending(place) for place in folder.attempts()] if folder is not None else []
+    known = [ending for ending in endings if ending is not None]
+    if not known and facts.ending is not None:
+        known = [facts.ending]
+    return sum(ending.command.at - ending.started_at for ending in known)
+
+
+def count_attempt_steps(facts: AttemptFacts) -> tuple[int | None, int | None]:
     """Count the steps that all ranks have made, from beats, or from events where no beat could be written."""
     steps, target = count_steps(facts.beats)
     if steps is not None:
@@ -81,8 +101,13 @@ def _list_checkpoints(events: Sequence[Event]) -> tuple[SavedCheckpoint, ...]:
         for event in events
         if event.kind == wire.EventKind.CHECKPOINT_SAVED
     }
+    sealed = {
+        str(event.fields.get("path")): Soundness(event.fields.get("soundness"))
+        for event in events
+        if event.kind == OwnEventKind.CHECKPOINT_SEALED
+    }
     return tuple(
-        SavedCheckpoint(path, step, Path(path).is_dir())
+        SavedCheckpoint(path, step, Path(path).is_dir(), sealed.get(path, Soundness.UNKNOWN))
         for path, step in sorted(saved.items(), key=lambda item: item[1])
     )
 
@@ -108,6 +133,17 @@ def _list_notes(facts: AttemptFacts) -> list[Text]:
     if ending.log_bytes_dropped:
         notes.append(_DROPPED.fill(count=ending.log_bytes_dropped))
     return notes
+
+
+def _note_loss(folder: RunFolder | None) -> list[Text]:
+    """Say so when the training got to its end with a loss that is no number: its weights are worth nothing."""
+    for place in reversed(folder.attempts() if folder is not None else []):
+        steps = read_fingerprints(place.fingerprints / wire.fingerprints_name(0))
+        losses = [(step, seen.loss) for step, seen in sorted(steps.items()) if seen.loss is not None]
+        if losses:
+            step, loss = losses[-1]
+            return [] if math.isfinite(loss) else [_NOT_FINITE.fill(loss=loss, step=step)]
+    return []
 
 
 def shorten_home(path: str) -> str:

@@ -11,3 +11,7 @@ class Console(Protocol):
     def say(self, text: Text, *, within_line: bool = False) -> None:
         """Show a line; `within_line`: the output has left one open, so begin a new one first."""
         ...
+
+    def ask(self, question: Text) -> bool:
+        """Ask the user, who sits at a terminal."""
+        ...

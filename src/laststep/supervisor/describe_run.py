@@ -10,6 +10,7 @@ import laststep
 from laststep.journal.redact import redact_argv, redact_environment
 from laststep.planning.name_run import output_folder
 from laststep.records.request import RunRequest
+from laststep.supervisor.sample_inputs import sample_inputs
 
 _VERSION_OPTIONS = ("--add_version", "--add-version")
 
@@ -24,6 +25,9 @@ def describe_run(request: RunRequest, *, run_id: str, started_at: float) -> dict
         "command": redact_argv(argv),
         "environment": redact_environment(dict(request.environment)),
         "cwd": str(request.cwd),
+        "start_folder": str(request.start_folder),
+        "assignments": redact_environment(dict(request.command.environment)),
+        "inputs": sample_inputs(argv, request.start_folder),
         "host": socket.gethostname(),
         "pid": os.getpid(),
         "started_at": started_at,

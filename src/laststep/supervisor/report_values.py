@@ -1,6 +1,5 @@
 """How does the last report look as JSON?"""
 
-from dataclasses import asdict
 from typing import Any
 
 from laststep.records.report import LastReport
@@ -20,7 +19,25 @@ def list_report_values(report: LastReport, language: Language = Language.ENGLISH
             {"kind": fault.kind, "count": fault.count, "summary": fault.summary.say(language), **fault.details}
             for fault in report.faults
         ],
-        "checkpoints": [asdict(checkpoint) for checkpoint in report.checkpoints],
+        "checkpoints": [
+            {
+                "path": checkpoint.path,
+                "step": checkpoint.step,
+                "is_there": checkpoint.is_there,
+                "soundness": checkpoint.soundness.value,
+            }
+            for checkpoint in report.checkpoints
+        ],
+        "resumes": [
+            {
+                "attempt": resume.attempt,
+                "step": resume.step,
+                "exactness": resume.exactness.value,
+                "compared_steps": resume.compared_steps,
+                "reason": resume.reason.say(language),
+            }
+            for resume in report.resumes
+        ],
         "failed_rank": judgement.rank,
         "signal": judgement.signal,
         "seconds": round(report.seconds, 3),

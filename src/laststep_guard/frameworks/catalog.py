@@ -6,9 +6,13 @@ from typing import Callable, Tuple
 from laststep_guard.frameworks.accelerate import hook_backward
 from laststep_guard.frameworks.launcher import record_children
 from laststep_guard.frameworks.swift import name_rows
+from laststep_guard.frameworks.swift_resume import add_resume_flags
 from laststep_guard.frameworks.torch_hooks import hook_loader
 from laststep_guard.frameworks.torch_signals import shield_saves
 from laststep_guard.frameworks.transformers import hook_callbacks, hook_trainer
+from laststep_guard.frameworks.transformers_resume import hook_resume
+from laststep_guard.frameworks.transformers_states import hook_states
+from laststep_guard.frameworks.transformers_steps import hook_steps
 from laststep_guard.guardian import Guardian
 
 HOOKS: Tuple[Tuple[str, Callable[[ModuleType, Guardian], None]], ...] = (
@@ -16,7 +20,11 @@ HOOKS: Tuple[Tuple[str, Callable[[ModuleType, Guardian], None]], ...] = (
     ("torch.utils.data._utils.signal_handling", shield_saves),
     ("torch.utils.data.dataloader", hook_loader),
     ("transformers.trainer_callback", hook_callbacks),
+    ("transformers.trainer_callback", hook_steps),
     ("transformers.trainer", hook_trainer),
+    ("transformers.trainer", hook_states),
+    ("transformers.trainer", hook_resume),
     ("accelerate.accelerator", hook_backward),
+    ("swift", add_resume_flags),
     ("swift.trainers.mixin", name_rows),
 )

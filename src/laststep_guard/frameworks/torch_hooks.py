@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from laststep_guard.frameworks.torch_loader import make_engine
+from laststep_guard.frameworks.torch_own_batches import begin_own_batch, catch_up_own
 from laststep_guard.guardian import Guardian, Rows
 from laststep_guard.wire import EventKind
 
@@ -28,10 +29,16 @@ _RELIED_ON = ("_next_index", "_next_data", "_reset", "_shutdown_workers", "__nex
 
 
 def _noting_rows(original: Any, guardian: Guardian) -> Any:
+    begin_batch = guardian.shield.wrap("note the states of a batch", begin_own_batch)
+    catch_up = guardian.shield.wrap("set back the states", catch_up_own)
+
     def next_index(self: Any) -> Any:
+        if guardian.state.is_evaluating:
+            return original(self)
+        catch_up(guardian, self)
         index = original(self)
-        if not guardian.state.is_evaluating:
-            guardian.state.handed_over.append(Rows(self._dataset, index))
+        begin_batch(guardian, self)
+        guardian.state.handed_over.append(Rows(self._dataset, index))
         return index
 
     return next_index

@@ -15,6 +15,7 @@ from laststep_guard.frameworks import torch_facts
 from laststep_guard.frameworks.torch_appetite import Appetite
 from laststep_guard.frameworks.torch_deaths import Deaths, tell_what_is_lost
 from laststep_guard.frameworks.torch_processes import LoaderProcess, Mailbox
+from laststep_guard.frameworks.torch_taking_up import TakingUp
 from laststep_guard.frameworks.torch_worker import BATCH, BUILD, ENDED, RESUME, make_order
 from laststep_guard.guardian import Guardian, Rows
 from laststep_guard.guards.slots import Slot, SlotPlan, Task
@@ -29,17 +30,14 @@ def make_engine(stock: Any, guardian: Guardian) -> Any:
     return type(stock.__name__, (_Engine, stock), body)
 
 
-class _Engine:
+class _Engine(TakingUp):
     """The part that replaces torch's. Mixed in before torch's class, whose base class still draws indices and seeds."""
 
     _guardian: Guardian
     _stock: Any  # torch's class
     _base: Any  # and its base class
-    # Set by torch's base class:
+    # Set by torch's base class, besides what TakingUp names:
     _dataset: Any
-    _base_seed: int
-    _num_workers: int
-    _persistent_workers: bool
     _pin_memory: bool
     _pin_memory_device: Any
     _timeout: float
@@ -52,7 +50,8 @@ class _Engine:
         engine = object.__new__(cls)
         generator, state = torch_facts.save_seed_source(loader)
         with cls._guardian.shield.over("begin a loader"):
-            engine._begin(loader)  # its own method
+            if engine._begin(loader):  # its own method
+                generator.set_state(state)
             return engine
         engine._shutdown_workers()  # its own method
         generator.set_state(state)  # torch draws again what was drawn for nothing
@@ -61,17 +60,19 @@ class _Engine:
     def __init__(self, loader: Any) -> None:
         """Do nothing: `__new__` has done it, and could still turn to torch when it failed."""
 
-    def _begin(self, loader: Any) -> None:
+    def _begin(self, loader: Any) -> bool:
+        """Start; True when the seed that torch drew would not have been drawn without a resume."""
         self._shutdown = True  # until there is something to shut down
         self._pid = os.getpid()
         self._draws = True
+        self._label = "evaluate" if self._guardian.state.is_evaluating else "train"
         self._processes: Dict[int, LoaderProcess] = {}
         self._mailbox = Mailbox()
         self._plan = SlotPlan(loader.num_workers)
         self._base.__init__(self, loader)
+        self._take_up()
         self._prefetch_factor = loader.prefetch_factor
         self._context = loader.multiprocessing_context or torch_facts.find_multiprocessing()
-        self._label = "evaluate" if self._guardian.state.is_evaluating else "train"
         self._is_iterable = torch_facts.is_iterable(loader)
         most = self._prefetch_factor * self._num_workers
         self._appetite = Appetite(self._guardian, loader, self._label, most, self._num_workers)
@@ -81,7 +82,9 @@ class _Engine:
         self._start(*range(self._num_workers))
         if self._pin_memory:
             self._mailbox = torch_facts.make_pinning_mailbox(self._pin_memory_device)
+        draws_for_nothing = self._goes_on_between_epochs
         self._reset(loader, first_iter=True)
+        return draws_for_nothing
 
     @property
     def _workers(self) -> List[Any]:
@@ -94,9 +97,7 @@ class _Engine:
             for process in self._processes.values():
                 process.send((RESUME,))
         self._base._reset(self, loader, first_iter)  # noqa: SLF001  # torch's own chain
-        self._plan.begin_epoch()
-        if self._label == "train":
-            self._guardian.state.handed_over.clear()
+        self._begin_epoch()
         for _ in range(self._prefetch_factor * self._num_workers):
             self._draw()
         self._send()
@@ -121,6 +122,8 @@ class _Engine:
         self._appetite.note_handed(data)
         if self._label == "train":
             self._guardian.state.handed_over.append(self._rows(task))
+        if self._position is not None:
+            self._position.handed += 1
         self._draw()
         self._send()
         if torch_facts.is_wrapped_exception(data):

@@ -8,9 +8,15 @@ rebuilt loader, or one with fewer processes, yields what an undisturbed one woul
 This file knows no processes and no torch: it is told what was sent, begun, received and lost.
 """
 
-from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Any, Iterator, List, Optional, Tuple
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Any, Deque, Iterator, List, Optional, Sequence, Tuple
+
+_KEPT = 4  # batches that may have been handed over ahead of the trainer; accelerate's loaders read one ahead
+
+
+def _make_history() -> "Deque[Tuple[int, Any]]":
+    return deque(maxlen=_KEPT)
 
 
 @dataclass(eq=False)
@@ -36,6 +42,7 @@ class Slot:
     is_active: bool = True  # False once its iterable data set has ended
     state_received: Any = None  # random states after the newest batch that came back; None: as first seeded
     state_handed: Any = None  # random states after the newest batch that was handed over
+    handed: Deque[Tuple[int, Any]] = field(default_factory=_make_history)  # the newest ones: (number, states after)
     state_epoch: Any = None  # random states at the beginning of this epoch
     is_state_sent: bool = True  # the serving process is where `state_received` is, or on its way there
     batches_received: int = 0  # in this epoch; an iterable data set is replayed that far
@@ -50,14 +57,18 @@ class SlotPlan:
         self._next_number = 0
         self._next_slot = 0
 
-    def begin_epoch(self) -> None:
-        """Forget the tasks and start at slot 0 again; random states go on, as those of persistent workers do."""
+    def begin_epoch(self, first: int = 0) -> None:
+        """Forget the tasks and start at slot 0 again; random states go on, as those of persistent workers do.
+
+        An epoch that is taken up again begins with the batch `first`, and so with the slot whose turn it was.
+        """
         self.tasks.clear()
-        self._next_number = self._next_slot = 0
+        self._next_number, self._next_slot = first, first % len(self.slots)
         for slot in self.slots:
             slot.is_active = True
             slot.batches_received = 0
             slot.state_handed = slot.state_epoch = slot.state_received
+            slot.handed.clear()
 
     def add(self, index: Any) -> Optional[Task]:
         """Plan the next batch; None when no slot is active any more."""
@@ -141,7 +152,20 @@ class SlotPlan:
             return None
         del self.tasks[head.number]
         head.slot.state_handed = head.state_after
+        head.slot.handed.append((head.number, head.state_after))
         return head
+
+    def states_before(self, number: int) -> List[Any]:
+        """List the random states of each slot as they are before the batch `number`; None: as first seeded."""
+        return [
+            next((state for at, state in reversed(slot.handed) if at < number), slot.state_epoch) for slot in self.slots
+        ]
+
+    def set_states(self, states: Sequence[Any]) -> None:
+        """Let each slot go on from random states that another run of it had; None: as first seeded."""
+        for slot in self.slots:
+            slot.state_received = slot.state_handed = slot.state_epoch = states[slot.number]
+            slot.is_state_sent = slot.state_received is None
 
     def head(self) -> Optional[Task]:
         """Give the task whose turn it is; None when nothing is owed."""

@@ -1,0 +1,1 @@
+"""How does each launcher spell what laststep wants to say?"""

@@ -1,0 +1,24 @@
+"""How does Axolotl take a run up again?
+
+Any key of its file is also an option: `axolotl train config.yml --resume-from-checkpoint PATH` (axolotl/cli/main.py).
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from laststep.planning.dialects.dialect import Argv, Dialect, without_flags
+
+_FLAGS = ("--resume-from-checkpoint", "--resume_from_checkpoint")
+
+
+def recognises(argv: Sequence[str]) -> bool:
+    return any(PurePath(word).name == "axolotl" for word in argv[:4]) or any(
+        word.startswith("axolotl.cli") for word in argv
+    )
+
+
+def add_resume(argv: Sequence[str], checkpoint: str) -> Argv:
+    return (*without_flags(argv, _FLAGS), _FLAGS[0], checkpoint)
+
+
+DIALECT = Dialect(name="axolotl", recognises=recognises, add_resume=add_resume, resume_flags=_FLAGS)

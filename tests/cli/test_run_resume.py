@@ -1,0 +1,127 @@
+"""A run that was broken off goes on from its newest sound checkpoint, whoever takes it up."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+
+import pytest
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def command(trainer, output):
+    """A training of eight steps that saves every second one."""
+    return [*trainer, "--target", "8", "--output_dir", output]
+
+
+def attempts_of(report):
+    return [(resume["attempt"], resume["step"]) for resume in report["resumes"]]
+
+
+def test_what_dies_behind_a_checkpoint_goes_on_by_itself(laststep, command, tmp_path):
+    report = laststep.report("--", *command, "--dies-at", "5", "--dies-once", tmp_path / "died")
+
+    assert (report["exit_code"], report["outcome"], report["steps"], report["attempts"]) == (0, "finished", 8, 2)
+    assert attempts_of(report) == [(2, 4)]
+    assert [checkpoint["soundness"] for checkpoint in report["checkpoints"]] == ["sound"] * 4
+
+
+def test_what_gains_no_step_is_given_up(laststep, command):
+    ended = laststep("run", "--json", "--", *command, "--dies-at", "5")
+
+    report = json.loads(ended.stderr.splitlines()[-1])
+    assert (ended.returncode, report["outcome"], report["attempts"]) == (93, "without_progress", 4)
+    assert b"3 attempts in a row made no new step" in ended.stderr
+
+
+def test_what_dies_before_a_save_keeps_its_code(laststep, command):
+    report = laststep.report("--", *command, "--dies-at", "1")
+
+    assert (report["exit_code"], report["attempts"]) == (137, 1)
+
+
+def break_off(laststep, command, output, ready):
+    """Kill laststep and everything with it, once two checkpoints are there."""
+    process = laststep.start("run", "--", *command, "--step-seconds", "0.1", "--ready", ready)
+    laststep.wait_until((output / "checkpoint-4" / "scheduler.pt").exists)
+    laststep.wait_until(lambda: len(laststep.living()) > 2)
+    for pid, _ in laststep.living():
+        with contextlib.suppress(ProcessLookupError):  # it ended with the one before
+            os.kill(pid, signal.SIGKILL)
+    process.communicate()
+    laststep.wait_until(lambda: not laststep.living())
+
+
+def test_the_same_command_goes_on_when_everything_was_killed(laststep, command, output, tmp_path):
+    words = [*command, "--step-seconds", "0.1", "--ready", tmp_path / "ready"]
+    break_off(laststep, command, output, tmp_path / "ready")
+
+    ended = laststep("run", "--json", "--", *words)
+
+    first, report = ended.stderr.splitlines()[0].decode(), json.loads(ended.stderr.splitlines()[-1])
+    assert "was broken off: it goes on from step" in first
+    assert (report["exit_code"], report["steps"], report["attempts"]) == (0, 8, 2)
+    # What has finished is not gone on with.
+    assert laststep.report("--", *words)["attempts"] == 1
+
+
+def test_it_goes_on_by_its_name_and_by_its_folder(laststep, command, output, tmp_path):
+    break_off(laststep, command, output, tmp_path / "ready")
+    refused = laststep("resume", tmp_path / "none")
+
+    resumed = laststep("resume", output, "--json")
+    again = laststep("resume", "last")
+
+    assert refused.returncode == 2
+    assert json.loads(resumed.stderr.splitlines()[-1])["steps"] == 8
+    assert again.returncode == 2
+    assert b"is finished: there is nothing to resume" in again.stderr
+
+
+def test_fresh_starts_over(laststep, command, output, tmp_path):
+    break_off(laststep, command, output, tmp_path / "ready")
+
+    report = laststep.report("--fresh", "--", *command)
+
+    assert (report["attempts"], report["resumes"]) == (1, [])
+
+
+def test_another_training_is_not_taken_up_by_itself(laststep, command, output, tmp_path):
+    break_off(laststep, command, output, tmp_path / "ready")
+
+    ended = laststep("run", "--json", "--", *command, "--workers", "1")
+
+    assert b"this is another training" in ended.stderr
+    assert "→ --workers 1".encode() in ended.stderr
+    assert json.loads(ended.stderr.splitlines()[-1])["attempts"] == 1
+
+
+def test_without_a_sound_checkpoint_nobody_decides_for_the_user(laststep, command, output, tmp_path):
+    words = [*command, "--step-seconds", "0.1", "--ready", tmp_path / "ready"]
+    break_off(laststep, command, output, tmp_path / "ready")
+    for checkpoint in output.iterdir():
+        (checkpoint / "optimizer.pt").unlink()
+    before = sorted(output.rglob("*"))
+
+    ended = laststep("run", "--", *words, stdin=-3)
+
+    assert ended.returncode == 2
+    assert b"is sound, so there is nothing to go on from" in ended.stderr
+    assert sorted(output.rglob("*")) == before
+
+
+def test_before_the_first_save_it_begins_at_step_0_and_says_so(laststep, command, output, tmp_path):
+    words = [*command, "--step-seconds", "0.1", "--ready", tmp_path / "ready"]
+    break_off(laststep, command, output, tmp_path / "ready")
+    shutil.rmtree(output)
+
+    ended = laststep("run", "--json", "--", *words)
+
+    assert b"was broken off before a save was complete: it begins at step 0" in ended.stderr
+    assert json.loads(ended.stderr.splitlines()[-1])["steps"] == 8

@@ -1,0 +1,140 @@
+"""A save that all ranks have finished is sealed; a run goes on from the newest sound one of its own."""
+
+import json
+import shutil
+
+import pytest
+from small_checkpoints import write_checkpoint  # found by conftest.py
+
+from laststep.checkpoints.sealed_files import read_manifest
+from laststep.journal.writer import make_attempt_folder
+from laststep.supervisor.resume_point import find_resume_point, list_own_checkpoints, list_skipped
+from laststep.supervisor.resume_states import hand_on_states
+from laststep.supervisor.seal_saves import seal_saves
+from laststep_guard import wire
+from laststep_guard.emit import Emitter
+
+
+@pytest.fixture
+def output(tmp_path):
+    return tmp_path / "out"
+
+
+def begin(place, output):
+    Emitter(str(place.events), 0).emit(wire.EventKind.TRAIN_BEGAN, step=0, target_step=99, output_dir=str(output))
+
+
+def save(place, output, step, *, ranks=(0,), world_size=1):
+    """Save as the ranks do, and let them say so."""
+    checkpoint = write_checkpoint(output / f"checkpoint-{step}", step=step, ranks=world_size)
+    files = {path.name: path.stat().st_size for path in checkpoint.iterdir()}
+    for rank in ranks:
+        (place.states / wire.states_name(step, rank)).write_text(json.dumps({"step": step, "rank": rank}))
+        emitter = Emitter(str(place.events), rank)
+        fields = {"path": str(checkpoint), "step": step, "world_size": world_size, "files": files}
+        emitter.emit(wire.EventKind.SAVE_PART_DONE, **fields)
+    return checkpoint
+
+
+def seal(run, place, console, clock):
+    with seal_saves(run, place, console=console, clock=clock):
+        pass
+
+
+def test_a_finished_save_is_sealed_with_its_run_and_its_random_states(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5)
+
+    seal(run, place, console, clock)
+
+    manifest = read_manifest(checkpoint)
+    assert (manifest.run_id, manifest.step, manifest.random_states["0"]["rank"]) == ("abcde", 5, 0)
+    assert console.said == []
+
+
+def test_a_save_that_a_rank_has_not_finished_is_not_sealed(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5, ranks=(0,), world_size=2)
+
+    seal(run, place, console, clock)
+
+    assert read_manifest(checkpoint) is None
+
+
+def test_a_save_that_is_not_whole_is_told_and_not_sealed(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5)
+    (checkpoint / "optimizer.pt").unlink()
+
+    seal(run, place, console, clock)
+
+    assert read_manifest(checkpoint) is None
+    assert "the checkpoint of step 5 is not sound" in console.said[0]
+
+
+def test_who_attaches_later_does_not_read_everything_again(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5)
+    clock.seconds = 1e12
+    seal(run, place, console, clock)
+    written_at = (checkpoint / "laststep-manifest.json").stat().st_mtime_ns
+
+    seal(run, place, console, clock)
+
+    assert (checkpoint / "laststep-manifest.json").stat().st_mtime_ns == written_at
+
+
+def test_the_newest_sound_checkpoint_is_taken_and_newer_ones_are_named(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    begin(place, output)
+    for step in (5, 10, 15):
+        save(place, output, step)
+    seal(run, place, console, clock)
+    damage(output / "checkpoint-15" / "adapter_model.safetensors")
+    (output / "checkpoint-10" / "scheduler.pt").unlink()
+
+    point = find_resume_point(run)
+
+    assert (point.step, point.path) == (5, str(output / "checkpoint-5"))
+    assert [skipped.step for skipped in point.skipped] == [15, 10]
+    assert all(skipped.reasons for skipped in point.skipped)
+
+
+def damage(path):
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1  # one bit, in the data of a tensor
+    path.write_bytes(data)
+
+
+def test_higher_steps_of_an_earlier_run_are_left_aside(run, output, console, clock):
+    """As when a run was started over in the same folder."""
+    place = make_attempt_folder(run, 1)
+    begin(place, output)
+    write_checkpoint(output / "checkpoint-20", step=20)
+    save(place, output, 5)
+
+    assert [path.name for path in list_own_checkpoints(run)] == ["checkpoint-5"]
+
+
+def test_without_a_sound_one_there_is_no_point_and_all_are_named(run, output):
+    place = make_attempt_folder(run, 1)
+    begin(place, output)
+    (save(place, output, 5) / "optimizer.pt").unlink()
+
+    assert find_resume_point(run) is None
+    assert [skipped.step for skipped in list_skipped(run)] == [5]
+
+
+@pytest.mark.parametrize("is_sealed", [True, False])
+def test_the_next_attempt_finds_the_states_of_its_ranks(run, output, console, clock, is_sealed):
+    """In the manifest, or where the attempt that saved left them."""
+    first = make_attempt_folder(run, 1)
+    begin(first, output)
+    save(first, output, 5)
+    if is_sealed:
+        seal(run, first, console, clock)
+        shutil.rmtree(first.states)
+    second = make_attempt_folder(run, 2)
+
+    assert hand_on_states(run, second, find_resume_point(run)) == 1
+    assert json.loads((second.resume_states / wire.states_name(5, 0)).read_text())["rank"] == 0
