@@ -125,3 +125,30 @@ def test_before_the_first_save_it_begins_at_step_0_and_says_so(laststep, command
 
     assert b"was broken off before a save was complete: it begins at step 0" in ended.stderr
     assert json.loads(ended.stderr.splitlines()[-1])["steps"] == 8
+
+
+def test_who_attaches_sees_the_run_through_its_resumes(laststep, command, output, tmp_path):
+    """The supervisor is gone; whoever attaches is the supervisor."""
+    words = [*command, "--step-seconds", "0.4", "--dies-at", "5", "--dies-once", tmp_path / "died"]
+    front = laststep.start("run", "--", *words)
+    laststep.wait_until((output / "checkpoint-2" / "scheduler.pt").exists)
+    front.kill()
+    front.communicate()
+
+    ended = laststep("attach", "last", "--json")
+
+    report = json.loads(ended.stderr.splitlines()[-1])
+    assert (report["exit_code"], report["steps"], report["attempts"]) == (0, 8, 2)
+    assert attempts_of(report) == [(2, 4)]
+
+
+def test_what_was_stopped_says_how_to_go_on(laststep, command, output):
+    process = laststep.start("run", "--json", "--", *command, "--step-seconds", "0.3")
+    laststep.wait_until((output / "checkpoint-2" / "scheduler.pt").exists)
+    laststep.wait_until(lambda: b"checkpoint_sealed" in (laststep.folder() / "events.jsonl").read_bytes())
+    process.terminate()
+
+    report = json.loads(process.communicate()[1].splitlines()[-1])
+
+    assert report["exit_code"] == 143
+    assert f"laststep resume {report['run_id']}" in report["notes"][-1]

@@ -34,6 +34,7 @@ _BY_RANK = Text(en="{headline}: rank {rank} failed first", zh="{headline}：rank
 _TITLE = Text(en="{headline} · exit code {code} · {duration}", zh="{headline} · 退出码 {code} · {duration}")
 _STEPS = Text(en="steps", zh="步数")
 _ATTEMPTS = Text(en="attempts", zh="尝试次数")
+_COUNT = Text(en="{count}", zh="{count}")
 _RESUMES = Text(en="resumed", zh="续训")
 _RESUME = Text(
     en="attempt {attempt} from step {step}, {exactness}: {reason}",
@@ -54,7 +55,7 @@ _FAULT = Text(en="met", zh="遇到")
 _NOTE = Text(en="note", zh="说明")
 _OUTSIDE = Text(en="watched from outside only: {why}", zh="仅从外部监视：{why}")
 _FOLDER = Text(en="run folder", zh="运行目录")
-_GONE = Text(en="{path} (no longer there)", zh="{path}（已不存在）")
+_GONE = Text(en="{count} more, no longer there", zh="另有 {count} 个，已不存在")
 _NOT_FAULTS = (wire.EventKind.FIX_APPLIED, wire.EventKind.FIX_DECLINED, wire.EventKind.GUARD_DECLINED)
 _GOOD = (Outcome.FINISHED, Outcome.STOPPED_EARLY)
 
@@ -83,16 +84,8 @@ def _write_title(report: LastReport) -> Text:
 def _list_rows(report: LastReport, language: Language) -> Iterator[tuple[Text, str]]:
     if report.steps is not None:
         yield _STEPS, f"{report.steps} / {report.target_steps or '?'}"
-    for checkpoint in report.checkpoints:
-        path = shorten_home(checkpoint.path)
-        words = _SOUNDNESS[checkpoint.soundness] if checkpoint.is_there else _GONE
-        yield _CHECKPOINTS, words.fill(path=path).say(language)
-    if report.attempts > 1:
-        yield _ATTEMPTS, str(report.attempts)
-    for resume in report.resumes:
-        exactness = _EXACTNESS[resume.exactness]
-        words = _RESUME.fill(attempt=resume.attempt, step=resume.step, exactness=exactness, reason=resume.reason)
-        yield _RESUMES, words.say(language)
+    for label, words in [*_list_checkpoints(report), *_list_attempts(report)]:
+        yield label, words.say(language)
     for fault in sorted(report.faults, key=lambda fault: fault.kind in _NOT_FAULTS):
         yield _NOTE if fault.kind in _NOT_FAULTS else _FAULT, fault.summary.say(language)
     for note in report.notes:
@@ -101,6 +94,24 @@ def _list_rows(report: LastReport, language: Language) -> Iterator[tuple[Text, s
         yield _NOTE, _OUTSIDE.fill(why=report.unwatched_because).say(language)
     if report.run_folder is not None:
         yield _FOLDER, shorten_home(report.run_folder)
+
+
+def _list_checkpoints(report: LastReport) -> Iterator[tuple[Text, Text]]:
+    for checkpoint in report.checkpoints:
+        if checkpoint.is_there:
+            yield _CHECKPOINTS, _SOUNDNESS[checkpoint.soundness].fill(path=shorten_home(checkpoint.path))
+    gone = sum(not checkpoint.is_there for checkpoint in report.checkpoints)
+    if gone:
+        yield _CHECKPOINTS, _GONE.fill(count=gone)
+
+
+def _list_attempts(report: LastReport) -> Iterator[tuple[Text, Text]]:
+    if report.attempts > 1:
+        yield _ATTEMPTS, _COUNT.fill(count=report.attempts)
+    for resume in report.resumes:
+        exactness = _EXACTNESS[resume.exactness]
+        words = _RESUME.fill(attempt=resume.attempt, step=resume.step, exactness=exactness, reason=resume.reason)
+        yield _RESUMES, words
 
 
 def _leave_out_repeated(rows: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from laststep.launch.inject import find_switch_off
 from laststep.records.checkpoint import Soundness
 from laststep.records.event import Event, OwnEventKind
 from laststep.records.facts import AttemptFacts
-from laststep.records.outcome import Judgement
+from laststep.records.outcome import Judgement, Outcome
 from laststep.records.report import LastReport, SavedCheckpoint
 from laststep.records.text import Text
 from laststep.supervisor.faults import list_faults
@@ -41,6 +41,11 @@ _DROPPED = Text(
     zh="output.log 缺少 {count:,} 字节：当时无法写入",
 )
 
+_BROKEN_OFF = (Outcome.STOPPED, Outcome.FAILED, Outcome.UNFINISHED, Outcome.LOST, Outcome.WITHOUT_PROGRESS)
+_WAY_ON = Text(
+    en="to go on from step {step}: the same command again, or laststep resume {run_id}",
+    zh="从第 {step} 步继续：重新输入同一命令，或 laststep resume {run_id}",
+)
 _NOT_FINITE = Text(
     en="the last logged loss is {loss} (step {step}): what was trained since it went wrong is worth nothing",
     zh="最后记录的损失为 {loss}（第 {step} 步）：自此之后的训练没有意义",
@@ -59,6 +64,7 @@ def build_report(  # noqa: PLR0913  # what happened, and whose report it is
     """Tell what happened."""
     steps, target = count_attempt_steps(facts)
     events = facts.events if folder is None or attempts == 1 else read_events(folder)
+    checkpoints = _list_checkpoints(events)
     return LastReport(
         judgement=judgement,
         steps=steps,
@@ -66,12 +72,12 @@ def build_report(  # noqa: PLR0913  # what happened, and whose report it is
         attempts=attempts,
         seconds=_count_seconds(facts, folder),
         faults=list_faults(events),
-        checkpoints=_list_checkpoints(events),
+        checkpoints=checkpoints,
         resumes=judge_resumes(folder) if folder is not None else (),
         run_id=run_id,
         run_folder=str(folder.path) if folder is not None and not folder.is_temporary else None,
         unwatched_because=_find_why_unwatched(facts, argv, folder),
-        notes=(*_list_notes(facts), *_note_loss(folder)),
+        notes=(*_list_notes(facts), *_note_loss(folder), *_note_way_on(judgement, checkpoints, run_id)),
     )
 
 
@@ -144,6 +150,12 @@ def _note_loss(folder: RunFolder | None) -> list[Text]:
             step, loss = losses[-1]
             return [] if math.isfinite(loss) else [_NOT_FINITE.fill(loss=loss, step=step)]
     return []
+
+
+def _note_way_on(judgement: Judgement, checkpoints: Sequence[SavedCheckpoint], run_id: str) -> list[Text]:
+    """Say how a run that did not get there can be gone on with."""
+    sound = [each.step for each in checkpoints if each.is_there and each.soundness is Soundness.SOUND]
+    return [_WAY_ON.fill(step=max(sound), run_id=run_id)] if sound and judgement.outcome in _BROKEN_OFF else []
 
 
 def shorten_home(path: str) -> str:
