@@ -57,6 +57,7 @@ CASES = (
     Case("two ranks", 2),
     Case("plain transformers", flags=(), is_plain=True),
     Case("DeepSpeed ZeRO-2", 2, (*FLAGS, *ZERO_2)),
+    Case("no workers", flags=(*FLAGS, "--dataloader_num_workers", "0"), rows=60, kills=3),
     Case("a few kills", rows=60, kills=3),
 )
 

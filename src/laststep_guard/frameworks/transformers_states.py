@@ -61,6 +61,8 @@ class _Keeper:
         )  # fmt: skip
         guardian.state.resume = resume
         guardian.state.evaluations.clear()
+        if resume is not None and not resume.are_logs_waiting:
+            self._tell(resume)  # nothing was found, and that is the whole of it
         if resume is not None and "ahead" in resume.position and self._checkpoint is not None:
             guardian.state.load_random_states = functools.partial(self._load_now, trainer)
 
@@ -122,6 +124,7 @@ class _Keeper:
         return {
             "summed_loss": float(self._summed_loss) if self._summed_loss is not None else 0.0,
             "total_loss": float(getattr(trainer, "_total_loss_scalar", 0.0)),
+            "initial_step": int(getattr(trainer, "_initial_global_step", 0)),  # what a final mean leaves out
             "last_logged": int(getattr(trainer, "_globalstep_last_logged", 0)),
             "metrics": {
                 name: {"state": metric.state, "count": metric.count}
@@ -169,6 +172,8 @@ class _Keeper:
         logs = resume.values.get("logs") or {}
         trainer._total_loss_scalar = logs["total_loss"]  # noqa: SLF001  # the trainer's own names
         trainer._globalstep_last_logged = logs["last_logged"]  # noqa: SLF001  # as above
+        if hasattr(trainer, "_initial_global_step"):
+            trainer._initial_global_step = logs["initial_step"]  # noqa: SLF001  # as above
         metrics = _train_metrics(trainer)
         for name, values in logs["metrics"].items():
             vars(metrics[name]).update(values)
@@ -176,7 +181,7 @@ class _Keeper:
         return loss.new_tensor(logs["summed_loss"]) + loss if logs["summed_loss"] else loss
 
     def _tell(self, resume: Resume) -> None:
-        kept = ["the logs", *(["the loader"] if resume.position else [])] if not resume.lost else ["the logs"]
+        kept = ["the logs", *(["the loader"] if resume.position and not resume.lost else [])] if resume.values else []
         self._guardian.emit(EventKind.STATES_RESTORED, step=resume.step, kept=kept, lost=resume.lost)
 
 

@@ -23,6 +23,8 @@ _PLAIN = (str, bytes, bytearray, int, float, complex, bool, type(None), type, ty
 # can't be encoded by the next of a fixed permutation, and every worker has a position of its own in it.
 _COUNTERS: Dict[str, Tuple[str, ...]] = {"LazyLLMDataset": ("_idx",)}
 
+_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")  # a name from a file makes no other object
+
 Path = Tuple[str, ...]
 
 
@@ -81,7 +83,7 @@ class RandomStates:
             del self._own[path]
         for path, (kind, state) in states.items():
             if kind == "counters":
-                vars(self._counting[path]).update(state)
+                self._write_counters(path, state)
                 continue
             generator = self._own.get(path)
             if generator is None:
@@ -89,6 +91,12 @@ class RandomStates:
             if generator is not None:
                 _write(generator, state)
         self._sizes = {path: len(owner) for path, owner in self._owners.items()}
+
+    def _write_counters(self, path: Path, state: Any) -> None:
+        counting = self._counting.get(path)
+        if counting is not None:
+            names = _COUNTERS[type(counting).__name__]
+            vars(counting).update({name: state[name] for name in names if name in state})
 
     def _make(self, path: Path, kind: str) -> Any:
         owner = self._owners.get(path[:-1])
@@ -212,6 +220,7 @@ def _new(kind: str) -> Any:
         return sys.modules["torch"].Generator()
     if kind == "numpy.RandomState" and numpy is not None:
         return numpy.random.RandomState()
-    if numpy is not None:
-        return numpy.random.Generator(getattr(numpy.random, kind.rsplit(".", 1)[-1])())
+    name = kind.rsplit(".", 1)[-1]
+    if numpy is not None and name in _BIT_GENERATORS:
+        return numpy.random.Generator(getattr(numpy.random, name)())
     return None
