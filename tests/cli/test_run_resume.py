@@ -152,3 +152,15 @@ def test_what_was_stopped_says_how_to_go_on(laststep, command, output):
 
     assert report["exit_code"] == 143
     assert f"laststep resume {report['run_id']}" in report["notes"][-1]
+
+
+def test_two_who_watch_do_not_both_start_the_next_attempt(laststep, command, output, tmp_path):
+    words = [*command, "--step-seconds", "0.4", "--dies-at", "5", "--dies-once", tmp_path / "died"]
+    front = laststep.start("run", "--json", "--", *words)
+    laststep.wait_until((output / "checkpoint-2" / "scheduler.pt").exists)
+
+    watched = laststep("attach", "last", "--json")
+
+    for shown in (watched.stderr, front.communicate()[1]):
+        report = json.loads(shown.splitlines()[-1])
+        assert (report["exit_code"], report["steps"], report["attempts"]) == (0, 8, 2)

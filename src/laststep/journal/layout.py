@@ -87,6 +87,11 @@ class RunFolder:
         return self.path / "output.log"
 
     @property
+    def supervised(self) -> Path:
+        """Locked by the one laststep that starts the attempts of this run."""
+        return self.path / "supervised"
+
+    @property
     def report(self) -> Path:
         return self.path / "report.json"
 

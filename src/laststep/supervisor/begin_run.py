@@ -4,6 +4,7 @@ import sys
 from dataclasses import dataclass
 
 from laststep.host.clock import Clock
+from laststep.host.lock import Lock, take_lock
 from laststep.journal.layout import RunFolder, new_run_id
 from laststep.journal.writer import Journal, open_run_folder
 from laststep.planning.name_run import model_name
@@ -35,6 +36,11 @@ _CHANGED = Text(
     zh="运行 {run_id} 曾在此输出目录中断，但训练已改变，不会自动继续：{differences}。将从第 0 步开始。"
     "如仍要继续：laststep resume {run_id}",
 )
+_SUPERVISED = Text(
+    en="Run {run_id} is being supervised by another laststep, which goes on with it."
+    " To see it: laststep attach {run_id}",
+    zh="运行 {run_id} 正由另一个 laststep 监管，并会继续。查看：laststep attach {run_id}",
+)
 _NEVER_SAVED = Text(
     en="run {run_id} was broken off before a save was complete: it begins at step 0",
     zh="运行 {run_id} 在首次保存完成前中断：从第 0 步开始",
@@ -58,6 +64,7 @@ class OpenRun:
     folder: RunFolder | None
     run_id: str
     journal: Journal
+    lock: Lock | None = None  # held as long as this run is supervised
     first_attempt: int = 1
     point: ResumePoint | None = None  # None: it begins at step 0
 
@@ -82,6 +89,9 @@ def _take_up(broken_off: BrokenOff, console: Console) -> OpenRun | None:
     if broken_off.differences:
         console.say(_CHANGED.fill(run_id=run_id, differences=tell_differences(broken_off.differences)))
         return None
+    lock = take_lock(folder.supervised)
+    if lock is None:
+        raise LaststepError(_SUPERVISED.fill(run_id=run_id))
     point = find_resume_point(folder)
     if point is None:
         _accept_beginning(folder, console)
@@ -89,7 +99,7 @@ def _take_up(broken_off: BrokenOff, console: Console) -> OpenRun | None:
     console.say(_RESUMED.fill(run_id=run_id, step=point.step, path=point.path))
     say_skipped(point.skipped, console)
     number = len(folder.attempts()) + 1
-    return OpenRun(folder=folder, run_id=run_id, journal=Journal(folder), first_attempt=number, point=point)
+    return OpenRun(folder=folder, run_id=run_id, journal=Journal(folder), lock=lock, first_attempt=number, point=point)
 
 
 def say_skipped(skipped: tuple[SkippedCheckpoint, ...], console: Console) -> None:
@@ -124,4 +134,5 @@ def _open_new(request: RunRequest, *, console: Console, clock: Clock) -> OpenRun
         console.say(_BEGUN.fill(run_id=run_id))
     else:
         console.say(_BEGUN_WITHOUT_FOLDER.fill(run_id=run_id, problem=opened.problem))
-    return OpenRun(folder=opened.folder, run_id=run_id, journal=journal)
+    lock = take_lock(opened.folder.supervised) if opened.folder is not None else None
+    return OpenRun(folder=opened.folder, run_id=run_id, journal=journal, lock=lock)
