@@ -18,8 +18,13 @@ BUILDERS = PROJECT / "src" / "laststep" / "demo"
 
 
 def pytest_configure():
-    # A shell's background jobs ignore Ctrl-C and Ctrl-\\, and so would every program that the tests start.
-    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
+    # Background jobs ignore Ctrl-C and Ctrl-\\, those of nohup SIGHUP, and so would every program the tests start.
+    defaults = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGQUIT: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+    }
+    for number, handler in defaults.items():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
 
