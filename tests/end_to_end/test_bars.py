@@ -1,7 +1,7 @@
 """What laststep must show, with real trainings: each bench states its claims, and all of them hold.
 
 Left to `make bench`: `overhead`, which says something only on a machine that does nothing else, and what takes longest:
-the other version's killed workers and the other memory limits.
+the other version's killed workers, the other memory limits, twenty kills, 300 damages and 4 GiB.
 """
 
 import json
@@ -20,7 +20,7 @@ needs_root = pytest.mark.skipif(
 
 MAXIMA = ("--only", "declared maxima")  # the other limits do not depend on the version
 
-TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed", "verify_speed"}  # in part about seconds
+TIMED = {"documents_once_speed", "kill_workers", "under_deepspeed"}  # in part about seconds
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
@@ -35,8 +35,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
         ("documents_once_speed", "current", None),
         ("under_deepspeed", "reported", None),
         ("resume_exactly", "current", "a few kills"),
-        ("damaged_checkpoints", "current", None),
-        ("verify_speed", "current", None),
         pytest.param("inside_memory_limit", "reported", "declared maxima", marks=[needs_root, pytest.mark.root]),
     ],
 )
