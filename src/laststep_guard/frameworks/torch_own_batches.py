@@ -8,7 +8,7 @@ had been built ahead are built from what they were built from.
 
 from typing import Any
 
-from laststep_guard.frameworks.torch_positions import OwnPosition, find_waiting, is_training, read_captured
+from laststep_guard.frameworks.torch_positions import OwnPosition, find_waiting, is_training
 from laststep_guard.guardian import Guardian
 
 _NAME = "_laststep_position"
@@ -17,10 +17,12 @@ _NAME = "_laststep_position"
 def catch_up_own(guardian: Guardian, iterator: Any) -> None:
     """Set the states of the process back to those of the save, once everything built before it is there again."""
     position = _find_position(guardian, iterator)
-    reload = guardian.state.load_random_states
-    if position is not None and reload is not None and not position.is_behind:
-        guardian.state.load_random_states = None
-        reload()
+    if position is None or position.is_behind:
+        return
+    load, guardian.state.load_random_states = guardian.state.load_random_states, None
+    if load is not None:
+        load()
+    position.catch_up()
 
 
 def begin_own_batch(guardian: Guardian, iterator: Any) -> None:
@@ -36,8 +38,7 @@ def _find_position(guardian: Guardian, iterator: Any) -> Any:
     position = getattr(iterator, _NAME, None)
     if position is None:
         waiting = find_waiting(guardian, iterator) or {}
-        first, ahead = int(waiting.get("consumed", 0)), read_captured(waiting.get("ahead", ()))
-        position = OwnPosition(iterator._dataset, iterator._collate_fn, first, ahead)  # noqa: SLF001  # torch's names
+        position = OwnPosition(iterator._dataset, iterator._collate_fn, waiting)  # noqa: SLF001  # torch's names
         setattr(iterator, _NAME, position)
         guardian.state.position = position
     return position

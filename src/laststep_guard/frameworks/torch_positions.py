@@ -34,18 +34,23 @@ class SlotPosition:
 class OwnPosition:
     """The position of a loader that builds its batches in the trainer's process."""
 
-    def __init__(
-        self, dataset: Any, collate_fn: Any, first: int = 0, ahead: Optional[List[Optional[bytes]]] = None
-    ) -> None:
+    def __init__(self, dataset: Any, collate_fn: Any, waiting: Dict[str, Any]) -> None:
         self._states = RandomStates({"dataset": dataset, "collate_fn": collate_fn})
         self._before: Deque[Any] = deque(maxlen=_KEPT)  # (number, states before it)
-        self._ahead = deque(ahead or [])  # states before the batches that had been built ahead of the save
-        self.handed = first
+        self._ahead = deque(read_captured(waiting.get("ahead", ())))  # before the batches built ahead of the save
+        self._at_save = read_captured([waiting.get("at_save")])[0]
+        self.handed = int(waiting.get("consumed", 0))
 
     @property
     def is_behind(self) -> bool:
         """True while batches have to be built again that had been built before the save."""
         return bool(self._ahead)
+
+    def catch_up(self) -> None:
+        """Set back, once, the generators that the data set and the collator own to what they were at the save."""
+        state, self._at_save = self._at_save, None
+        if state is not None:
+            self._states.restore_own(state)
 
     def begin_batch(self) -> None:
         """Note the states before a batch, or set them back to what they were before it the first time."""
@@ -58,7 +63,8 @@ class OwnPosition:
 
     def describe(self, number: int) -> Dict[str, Any]:
         """Tell from which states the batches from `number` on that are already there were built."""
-        return {"ahead": write_captured([state for at, state in self._before if at >= number])}
+        ahead = [state for at, state in self._before if at >= number]
+        return {"ahead": write_captured(ahead), "at_save": write_captured([self._states.capture()])[0]}
 
 
 def write_captured(states: List[Optional[bytes]]) -> List[Any]:

@@ -117,6 +117,8 @@ class _Keeper:
         described = position.describe(consumed)
         if not ends_epoch:
             return {"epoch": epoch, "consumed": consumed, **described}
+        if "at_save" in described:
+            return {"epoch": epoch, "consumed": 0, "ahead": [], "at_save": described["at_save"]}
         # The next epoch begins with workers of its own, except those that live on.
         return {"epoch": epoch, "consumed": 0, **described} if described.get("is_persistent") else None
 

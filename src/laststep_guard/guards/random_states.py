@@ -65,6 +65,11 @@ class RandomStates:
             torch.set_rng_state(torch.frombuffer(bytearray(states["torch"]), dtype=torch.uint8))
         self._write_own(states["own"])
 
+    def restore_own(self, captured: bytes) -> None:
+        """Set the owned generators alone."""
+        self._find_new()
+        self._write_own(pickle.loads(captured)["own"])  # noqa: S301  # as above
+
     def restore_pristine(self) -> None:
         """Set the owned generators to what they were at the start; the shared ones are seeded by the caller."""
         self._find_new()
