@@ -180,7 +180,8 @@ class _Keeper:
         for name, values in logs["metrics"].items():
             vars(metrics[name]).update(values)
         self._tell(resume)
-        return loss.new_tensor(logs["summed_loss"]) + loss if logs["summed_loss"] else loss
+        # The trainer sums in float32, also where a single loss is of fewer bits.
+        return loss.float().new_tensor(logs["summed_loss"]) + loss if logs["summed_loss"] else loss
 
     def _tell(self, resume: Resume) -> None:
         kept = ["the logs", *(["the loader"] if resume.position and not resume.lost else [])] if resume.values else []
