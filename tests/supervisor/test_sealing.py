@@ -8,7 +8,14 @@ from small_checkpoints import write_checkpoint  # found by conftest.py
 
 from laststep.checkpoints.sealed_files import read_manifest
 from laststep.journal.writer import make_attempt_folder
-from laststep.supervisor.resume_point import find_resume_point, list_own_checkpoints, list_skipped
+from laststep.supervisor import resume_point
+from laststep.supervisor.resume_point import (
+    find_resume_point,
+    list_own_checkpoints,
+    list_skipped,
+    look_for_point,
+    read_point,
+)
 from laststep.supervisor.resume_states import hand_on_states
 from laststep.supervisor.seal_saves import seal_saves
 from laststep_guard import wire
@@ -121,8 +128,27 @@ def test_without_a_sound_one_there_is_no_point_and_all_are_named(run, output):
     begin(place, output)
     (save(place, output, 5) / "optimizer.pt").unlink()
 
-    assert find_resume_point(run) is None
-    assert [skipped.step for skipped in list_skipped(run)] == [5]
+    choice = look_for_point(run)
+
+    assert read_point(choice) is None
+    assert [skipped.step for skipped in list_skipped(choice)] == [5]
+
+
+def test_a_garbled_manifest_and_a_checkpoint_that_vanishes_end_nothing(run, output, console, clock, monkeypatch):
+    """As when the trainer's own rotation comes between the look and the verification."""
+    place = make_attempt_folder(run, 1)
+    begin(place, output)
+    for step in (5, 10, 15):
+        save(place, output, step)
+    seal(run, place, console, clock)
+    (output / "checkpoint-15" / "laststep-manifest.json").write_text("{")
+    own = list_own_checkpoints(run)
+    monkeypatch.setattr(resume_point, "list_own_checkpoints", lambda _run: own)
+    shutil.rmtree(output / "checkpoint-10")
+
+    point = find_resume_point(run)
+
+    assert (point.step, [skipped.step for skipped in point.skipped]) == (5, [15])
 
 
 @pytest.mark.parametrize("is_sealed", [True, False])

@@ -55,6 +55,14 @@ def read_manifest(path: Path) -> Manifest | None:
     return manifest
 
 
+def find_manifest(path: Path) -> Manifest | None:
+    """Read the manifest of a checkpoint for whoever does not judge it; None also where it cannot be read."""
+    try:
+        return read_manifest(path)
+    except (ManifestError, OSError):
+        return None
+
+
 def _leads_out(name: str) -> bool:
     parts = name.replace("\\", "/").split("/")
     return ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0]

@@ -26,7 +26,7 @@ from laststep.supervisor.follow import follow
 from laststep.supervisor.judge_attempt import judge_attempt
 from laststep.supervisor.list_runs import is_held
 from laststep.supervisor.report_values import list_report_values
-from laststep.supervisor.resume_point import find_resume_point
+from laststep.supervisor.resume_point import list_own_checkpoints
 from laststep.supervisor.resume_request import read_living_request
 from laststep.supervisor.seal_saves import seal_saves
 from laststep.supervisor.supervise import supervise
@@ -91,10 +91,10 @@ def _follow(folder: RunFolder, place: AttemptFolder, *, console: Console, clock:
 
 
 def _has_more_to_try(judgement: Judgement, facts: AttemptFacts, folder: RunFolder) -> bool:
-    """Tell whether an attempt that was shown will be followed by another one."""
+    """Tell whether an attempt that was shown is to be followed by another; which checkpoint is sound comes later."""
     past = PastAttempt(judgement=judgement, last_step=count_attempt_steps(facts)[0])
     remedy = choose_remedy([past], None)
-    return remedy is not NoRemedy.NOTHING_FAILED and find_resume_point(folder) is not None
+    return remedy is not NoRemedy.NOTHING_FAILED and bool(list_own_checkpoints(folder))
 
 
 def _go_on(folder: RunFolder, request: RunRequest, attempts: int, *, console: Console, clock: Clock) -> LastReport:

@@ -1,6 +1,7 @@
 """Is this a new run, or does one go on that was broken off?"""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from laststep.host.clock import Clock
@@ -15,7 +16,7 @@ from laststep.records.text import Text, join_texts
 from laststep.supervisor.broken_off import BrokenOff, find_broken_off, refuse_living, tell_differences
 from laststep.supervisor.console import Console
 from laststep.supervisor.describe_run import describe_run
-from laststep.supervisor.resume_point import find_resume_point, list_skipped
+from laststep.supervisor.resume_point import list_skipped, look_for_point, read_point
 
 _BEGUN = Text(
     en="run {run_id} · see it again: laststep attach {run_id} · end it: laststep stop {run_id}",
@@ -92,9 +93,11 @@ def _take_up(broken_off: BrokenOff, console: Console) -> OpenRun | None:
     lock = take_lock(folder.supervised)
     if lock is None:
         raise LaststepError(_SUPERVISED.fill(run_id=run_id))
-    point = find_resume_point(folder)
+    choice = look_for_point(folder)
+    point = read_point(choice)
     if point is None:
-        _accept_beginning(folder, console)
+        lock.let_go()
+        _accept_beginning(run_id, list_skipped(choice), console)
         return None
     console.say(_RESUMED.fill(run_id=run_id, step=point.step, path=point.path))
     say_skipped(point.skipped, console)
@@ -108,12 +111,11 @@ def say_skipped(skipped: tuple[SkippedCheckpoint, ...], console: Console) -> Non
         console.say(_word(each))
 
 
-def _accept_beginning(folder: RunFolder, console: Console) -> None:
-    skipped = list_skipped(folder)
+def _accept_beginning(run_id: str, skipped: Sequence[SkippedCheckpoint], console: Console) -> None:
     if not skipped:
-        console.say(_NEVER_SAVED.fill(run_id=folder.run_id))
+        console.say(_NEVER_SAVED.fill(run_id=run_id))
         return
-    words = _NONE_SOUND.fill(run_id=folder.run_id, skipped=join_texts(_word(each) for each in skipped))
+    words = _NONE_SOUND.fill(run_id=run_id, skipped=join_texts(_word(each) for each in skipped))
     if not sys.stdin.isatty():
         raise LaststepError(words)
     console.say(words)

@@ -7,12 +7,12 @@ earlier run that got further.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from laststep.checkpoints.choose import Choice, choose_checkpoint
 from laststep.checkpoints.find import find_checkpoints
-from laststep.checkpoints.sealed_files import read_manifest
-from laststep.checkpoints.verify import verify_checkpoint
+from laststep.checkpoints.sealed_files import find_manifest
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_events
-from laststep.records.checkpoint import CheckedCheckpoint, Soundness
+from laststep.records.checkpoint import CheckedCheckpoint
 from laststep.records.errors import LaststepError
 from laststep.records.event import Event
 from laststep.records.resume import ResumePoint, SkippedCheckpoint
@@ -24,18 +24,25 @@ _COULD_NOT_TELL = Text(en="could not be verified", zh="无法校验")
 
 def find_resume_point(folder: RunFolder) -> ResumePoint | None:
     """Find the newest sound checkpoint of a run; None when it has none."""
-    skipped: list[SkippedCheckpoint] = []
-    for path in list_own_checkpoints(folder):
-        checked = verify_checkpoint(path)
-        if checked.soundness is Soundness.SOUND and checked.step is not None:
-            return ResumePoint(path=str(path), step=checked.step, skipped=tuple(skipped))
-        skipped.append(_skip(checked))
-    return None
+    return read_point(look_for_point(folder))
 
 
-def list_skipped(folder: RunFolder) -> tuple[SkippedCheckpoint, ...]:
-    """List the checkpoints of a run that is left without a sound one, with what is wrong with each."""
-    return tuple(_skip(verify_checkpoint(path)) for path in list_own_checkpoints(folder))
+def look_for_point(folder: RunFolder) -> Choice:
+    """Look through the checkpoints that a run wrote, newest first, up to the first sound one."""
+    return choose_checkpoint(list_own_checkpoints(folder), run_id=folder.run_id)
+
+
+def read_point(choice: Choice) -> ResumePoint | None:
+    """Say where a choice lets the run go on; None when it leaves nothing."""
+    chosen = choice.chosen
+    if chosen is None or chosen.step is None:
+        return None
+    return ResumePoint(path=chosen.path, step=chosen.step, skipped=list_skipped(choice))
+
+
+def list_skipped(choice: Choice) -> tuple[SkippedCheckpoint, ...]:
+    """List what was passed over, with what is wrong with each."""
+    return tuple(_skip(checked) for checked in choice.skipped)
 
 
 def list_own_checkpoints(folder: RunFolder) -> list[Path]:
@@ -51,7 +58,7 @@ _SAVES = (wire.EventKind.CHECKPOINT_SAVED, wire.EventKind.SAVE_PART_DONE)
 
 
 def _belongs(path: Path, run_id: str, reported: set[str]) -> bool:
-    manifest = read_manifest(path)
+    manifest = find_manifest(path)
     if manifest is not None and manifest.run_id is not None:
         return manifest.run_id == run_id
     return str(path) in reported

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from laststep.checkpoints.find import find_checkpoints
-from laststep.checkpoints.sealed_files import read_manifest
+from laststep.checkpoints.sealed_files import find_manifest
 from laststep.host.processes import read_environment, read_words
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_object
@@ -105,7 +105,7 @@ def _find_by_output(path: Path, home: Path) -> RunFolder | None:
 
 
 def _list_run_ids(checkpoints: Sequence[Path]) -> set[str | None]:
-    manifests = [read_manifest(path) for path in checkpoints]
+    manifests = [find_manifest(path) for path in checkpoints]
     return {manifest.run_id for manifest in manifests if manifest is not None}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from laststep.checkpoints.sealed_files import read_manifest
+from laststep.checkpoints.sealed_files import find_manifest
 from laststep.journal.layout import AttemptFolder, RunFolder
 from laststep.journal.reader import read_object
 from laststep.records.resume import ResumePoint
@@ -46,7 +46,7 @@ _PREFIX = "step-{step}-rank-"
 
 
 def _find_states(folder: RunFolder, place: AttemptFolder, point: ResumePoint) -> Mapping[str, Any]:
-    manifest = read_manifest(Path(point.path))
+    manifest = find_manifest(Path(point.path))
     if manifest is not None and manifest.random_states:
         return manifest.random_states
     # Newest first: the checkpoint on disk is the one that was written last.
