@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from laststep.planning.dialects.dialect import read_flag
 from laststep.records.command import Command
 
 OUTPUT_FLAGS = ("--output_dir", "--output-dir")
@@ -17,24 +18,14 @@ LONGEST_NAME = 40  # characters; a folder name has room for a date and an id bes
 
 def output_folder(command: Command) -> str | None:
     """Give the folder that the command names for its checkpoints; None when it names none."""
-    return _last_value(command.argv, OUTPUT_FLAGS)
+    return read_flag(command.argv, OUTPUT_FLAGS)
 
 
 def model_name(command: Command) -> str:
     """Give a short name of what is trained, fit for a file name; the program's or script's when no model is named."""
-    path = _last_value(command.argv, MODEL_FLAGS) or _program(command.argv)
+    path = read_flag(command.argv, MODEL_FLAGS) or _program(command.argv)
     name = re.sub(r"[^\w.+-]+", "-", PurePath(path).name).strip("-.")
     return name[:LONGEST_NAME] or "run"
-
-
-def _last_value(argv: Sequence[str], flags: Sequence[str]) -> str | None:
-    """Read a flag as argparse does: the last one wins, with a space or a `=` before its value."""
-    value = None
-    for word, following in zip(argv, [*argv[1:], ""], strict=True):
-        flag, sign, attached = word.partition("=")
-        if flag in flags:
-            value = attached if sign else following
-    return value or None
 
 
 def _program(argv: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import laststep
 from laststep.journal.redact import redact_argv, redact_environment
+from laststep.planning.dialects.dialect import read_flag
 from laststep.planning.name_run import output_folder
 from laststep.records.request import RunRequest
 from laststep.supervisor.sample_inputs import sample_inputs
@@ -48,14 +49,4 @@ def find_output_dir(request: RunRequest) -> Path | None:
 def adds_version(argv: Sequence[str]) -> bool:
     """Tell whether ms-swift gives each launch a folder of its own inside the output folder."""
     is_swift = any(Path(word).name == "swift" for word in argv[:4])
-    return is_swift and (_find_option(argv, _VERSION_OPTIONS) or "true").lower() not in ("false", "0", "no")
-
-
-def _find_option(argv: Sequence[str], names: Sequence[str]) -> str | None:
-    """Find the last value of an option, written with a blank or an equals sign."""
-    value = None
-    for position, word in enumerate(argv):
-        name, equals, after = word.partition("=")
-        if name in names:
-            value = after if equals else (argv[position + 1] if position + 1 < len(argv) else value)
-    return value
+    return is_swift and (read_flag(argv, _VERSION_OPTIONS) or "true").lower() not in ("false", "0", "no")
