@@ -4,11 +4,11 @@ import os
 
 import typer
 
-from laststep.cli import options, render
+from laststep.cli import options
+from laststep.cli.see_through import see_through
 from laststep.host.clock import SystemClock
 from laststep.journal.layout import find_home
 from laststep.supervisor.attach import attach as attach_to
-from laststep.supervisor.interrupts import Left
 from laststep.supervisor.list_runs import find_run
 
 EXAMPLES = """\b
@@ -31,10 +31,9 @@ def attach(
     del debug  # read by cli/main.py
     language = options.settle_language(context, lang)
     folder = find_run(run, find_home(os.environ, home))
-    try:
-        report = attach_to(folder, console=render.StderrConsole(language), clock=SystemClock())
-    except Left as left:
-        render.show_left(language)
-        raise typer.Exit(128 + left.signal_number) from None
-    render.show_report(report, language, as_json=as_json, file=report_file)
-    raise typer.Exit(int(report.judgement.exit_code))
+    see_through(
+        lambda console: attach_to(folder, console=console, clock=SystemClock()),
+        language,
+        as_json=as_json,
+        file=report_file,
+    )

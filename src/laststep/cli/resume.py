@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from laststep.cli import options, render
+from laststep.cli import options
+from laststep.cli.see_through import see_through
 from laststep.host.clock import SystemClock
 from laststep.journal.layout import find_home
-from laststep.supervisor.interrupts import Left
 from laststep.supervisor.resume_request import read_resume_request
 from laststep.supervisor.supervise import supervise
 
@@ -35,10 +35,9 @@ def resume(
     del debug  # read by cli/main.py
     language = options.settle_language(context, lang)
     request = read_resume_request(run, find_home(os.environ, home), os.environ)
-    try:
-        report = supervise(request, console=render.StderrConsole(language), clock=SystemClock())
-    except Left as left:
-        render.show_left(language)
-        raise typer.Exit(128 + left.signal_number) from None
-    render.show_report(report, language, as_json=as_json, file=report_file)
-    raise typer.Exit(int(report.judgement.exit_code))
+    see_through(
+        lambda console: supervise(request, console=console, clock=SystemClock()),
+        language,
+        as_json=as_json,
+        file=report_file,
+    )

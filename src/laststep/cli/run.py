@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from laststep.cli import options, render
+from laststep.cli.see_through import see_through
 from laststep.host.clock import SystemClock
 from laststep.journal.layout import find_home
 from laststep.planning.read_command import read_command
 from laststep.records.errors import CommandError
 from laststep.records.request import RunRequest
 from laststep.records.text import Text
-from laststep.supervisor.interrupts import Left
 from laststep.supervisor.supervise import supervise
 
 _NO_COMMAND = Text(
@@ -79,10 +79,9 @@ def run(
         grace_seconds=grace,
         is_fresh=fresh,
     )
-    try:
-        report = supervise(request, console=render.StderrConsole(language), clock=SystemClock())
-    except Left as left:
-        render.show_left(language)
-        raise typer.Exit(128 + left.signal_number) from None
-    render.show_report(report, language, as_json=as_json, file=report_file)
-    raise typer.Exit(int(report.judgement.exit_code))
+    see_through(
+        lambda console: supervise(request, console=console, clock=SystemClock()),
+        language,
+        as_json=as_json,
+        file=report_file,
+    )

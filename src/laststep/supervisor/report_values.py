@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from laststep.records.report import LastReport
+from laststep.records.report import LastReport, SavedCheckpoint
+from laststep.records.resume import ResumeVerdict
 from laststep.records.text import Language
 
 
@@ -19,25 +20,8 @@ def list_report_values(report: LastReport, language: Language = Language.ENGLISH
             {"kind": fault.kind, "count": fault.count, "summary": fault.summary.say(language), **fault.details}
             for fault in report.faults
         ],
-        "checkpoints": [
-            {
-                "path": checkpoint.path,
-                "step": checkpoint.step,
-                "is_there": checkpoint.is_there,
-                "soundness": checkpoint.soundness.value,
-            }
-            for checkpoint in report.checkpoints
-        ],
-        "resumes": [
-            {
-                "attempt": resume.attempt,
-                "step": resume.step,
-                "exactness": resume.exactness.value,
-                "compared_steps": resume.compared_steps,
-                "reason": resume.reason.say(language),
-            }
-            for resume in report.resumes
-        ],
+        "checkpoints": [_checkpoint_values(checkpoint) for checkpoint in report.checkpoints],
+        "resumes": [_resume_values(resume, language) for resume in report.resumes],
         "failed_rank": judgement.rank,
         "signal": judgement.signal,
         "seconds": round(report.seconds, 3),
@@ -47,4 +31,23 @@ def list_report_values(report: LastReport, language: Language = Language.ENGLISH
         if report.unwatched_because is not None
         else None,
         "notes": [note.say(language) for note in report.notes],
+    }
+
+
+def _checkpoint_values(checkpoint: SavedCheckpoint) -> dict[str, Any]:
+    return {
+        "path": checkpoint.path,
+        "step": checkpoint.step,
+        "is_there": checkpoint.is_there,
+        "soundness": checkpoint.soundness.value,
+    }
+
+
+def _resume_values(resume: ResumeVerdict, language: Language) -> dict[str, Any]:
+    return {
+        "attempt": resume.attempt,
+        "step": resume.step,
+        "exactness": resume.exactness.value,
+        "compared_steps": resume.compared_steps,
+        "reason": resume.reason.say(language),
     }
