@@ -14,6 +14,7 @@ from laststep.records.request import RunRequest
 from laststep.supervisor.broken_off import find_broken_off
 from laststep.supervisor.describe_run import describe_run
 from laststep_guard import wire
+from laststep_guard.emit import Emitter
 
 
 class FakeClock:
@@ -48,9 +49,11 @@ def request(place, *argv):
     return RunRequest(command=Command(argv or ARGV), cwd=place, home=place / "home", environment={})
 
 
-def add_run(place, run_id="abcde", *, outcome=None, argv=ARGV):
+def add_run(place, run_id="abcde", *, outcome=None, argv=ARGV, has_trained=True):
     folder = RunFolder(place / "home" / "runs" / f"20260101-000000_m_{run_id}")
-    make_attempt_folder(folder, 1)
+    place_of_attempt = make_attempt_folder(folder, 1)
+    if has_trained:
+        Emitter(str(place_of_attempt.events), 0).emit(wire.EventKind.TRAIN_BEGAN, step=0)
     journal = Journal(folder)
     journal.write_run(describe_run(request(place, *argv), run_id=run_id, started_at=1.0))
     if outcome:
@@ -70,6 +73,13 @@ def test_a_run_that_did_not_finish_is_found_again(place, clock, outcome):
 @pytest.mark.parametrize("outcome", ["finished", "stopped_early", "command_ended"])
 def test_after_a_finished_run_there_is_nothing_to_go_on_with(place, clock, outcome):
     add_run(place, outcome=outcome)
+
+    assert find_broken_off(request(place), clock) is None
+
+
+def test_what_never_trained_has_nothing_to_go_on_with(place, clock):
+    """A misspelt flag, or a command that is no training at all."""
+    add_run(place, outcome="failed", has_trained=False)
 
     assert find_broken_off(request(place), clock) is None
 

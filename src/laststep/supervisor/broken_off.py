@@ -7,7 +7,7 @@ from typing import Any
 from laststep.host.clock import Clock
 from laststep.host.processes import is_alive, read_started_at
 from laststep.journal.layout import RunFolder
-from laststep.journal.reader import read_object
+from laststep.journal.reader import read_events, read_object
 from laststep.journal.redact import redact_argv
 from laststep.planning.write_command import list_differences
 from laststep.records.errors import LaststepError
@@ -44,7 +44,7 @@ class BrokenOff:
 
 
 def find_broken_off(request: RunRequest, clock: Clock) -> BrokenOff | None:
-    """Find the run that this command would take up again. Raises LaststepError while ranks of it still live."""
+    """Find the training that this command would take up again. Raises LaststepError while ranks of it still live."""
     for run in list_runs(request.home):
         described = read_object(run.folder.run)
         if not _is_same_place(described, request):
@@ -52,8 +52,14 @@ def find_broken_off(request: RunRequest, clock: Clock) -> BrokenOff | None:
         if run.state == "running" or run.state in _DONE:
             return None
         refuse_living(run.folder, clock)
+        if not _has_trained(run.folder):
+            return None
         return BrokenOff(run.folder, _list_differences(described, request))
     return None
+
+
+def _has_trained(folder: RunFolder) -> bool:
+    return any(event.kind == wire.EventKind.TRAIN_BEGAN for event in read_events(folder))
 
 
 def _is_same_place(described: Mapping[str, Any], request: RunRequest) -> bool:

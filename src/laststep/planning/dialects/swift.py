@@ -10,7 +10,6 @@ from pathlib import PurePath
 
 from laststep.planning.dialects.dialect import Argv, Dialect, without_flags
 
-_PROGRAMS = ("swift", "megatron")
 _SCRIPTS = ("swift/cli/sft.py", "swift/cli/pt.py", "swift/cli/rlhf.py")
 _RESUME = ("--resume_from_checkpoint", "--resume-from-checkpoint")
 _VERSION = ("--add_version", "--add-version")
@@ -19,7 +18,7 @@ _OUTPUT = ("--output_dir", "--output-dir")
 
 def recognises(argv: Sequence[str]) -> bool:
     """Tell `swift sft …`, `python …/swift sft …` and a launch of its training script."""
-    return any(PurePath(word).name in _PROGRAMS for word in argv[:4]) or any(
+    return any(PurePath(word).name == "swift" for word in argv[:4]) or any(
         word.endswith(_SCRIPTS) or word.startswith("swift.cli") for word in argv
     )
 
