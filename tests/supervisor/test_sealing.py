@@ -56,6 +56,7 @@ def test_a_finished_save_is_sealed_with_its_run_and_its_random_states(run, outpu
 
     manifest = read_manifest(checkpoint)
     assert (manifest.run_id, manifest.step, manifest.random_states["0"]["rank"]) == ("abcde", 5, 0)
+    assert list(place.states.iterdir()) == []
     assert console.said == []
 
 
@@ -159,7 +160,6 @@ def test_the_next_attempt_finds_the_states_of_its_ranks(run, output, console, cl
     save(first, output, 5)
     if is_sealed:
         seal(run, first, console, clock)
-        shutil.rmtree(first.states)
     second = make_attempt_folder(run, 2)
 
     assert hand_on_states(run, second, find_resume_point(run)) == 1

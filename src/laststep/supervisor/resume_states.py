@@ -29,6 +29,13 @@ def collect_states(place: AttemptFolder, step: int) -> dict[str, Any]:
     return states
 
 
+def discard_states(place: AttemptFolder, step: int) -> None:
+    """Remove what was left at a save, once its manifest holds it: a long run makes many saves."""
+    with contextlib.suppress(OSError):
+        for path in place.states.glob(f"{_PREFIX.format(step=step)}*.json"):
+            path.unlink()
+
+
 def hand_on_states(folder: RunFolder, place: AttemptFolder, point: ResumePoint) -> int:
     """Lay ready for an attempt what its ranks go on from; gives how many ranks' states there are."""
     states = _find_states(folder, place, point)

@@ -23,7 +23,7 @@ from laststep.records.errors import LaststepError
 from laststep.records.event import Event, OwnEventKind
 from laststep.records.text import Text, join_texts
 from laststep.supervisor.console import Console
-from laststep.supervisor.resume_states import collect_states
+from laststep.supervisor.resume_states import collect_states, discard_states
 from laststep_guard import wire
 
 _LOOK_SECONDS = 0.5
@@ -133,6 +133,8 @@ class Sealing(AbstractContextManager[None]):
         else:
             fields = {"soundness": checked.soundness.value, "problems": [p.words.en for p in checked.problems]}
             self._tell(checked, save.step)
+            if checked.is_sealed:
+                discard_states(self._place, save.step)
         seconds = self._clock.monotonic() - began
         Journal(self._folder).add_event(
             OwnEventKind.CHECKPOINT_SEALED, self._clock.now(), path=path, step=save.step, seconds=seconds, **fields
