@@ -142,7 +142,7 @@ class EventKind:
     | TRAIN_BEGAN | step, target_step, output_dir, accumulation (micro-batches a step), trainer (class name) |
     | TRAIN_ENDED | step, target_step, stopped_early, stopped_by (callback name or null) |
     | RANK_FAILED | error (type), message (first 500 characters), step |
-    | SAVE_PART_DONE | path, step, world_size, files {relative name: bytes} (what this rank wrote), seconds |
+    | SAVE_PART_DONE | path, step, world_size, files {relative name: bytes} (what lay there then) |
     | CHECKPOINT_SAVED | path, step, seconds |
     | RESUME_GIVEN | path (handed to the trainer), asked_for (what the script itself gave) |
     | STATES_RESTORED | step, kept [text], lost [text] (what could not be set back) |

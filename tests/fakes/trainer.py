@@ -112,9 +112,7 @@ def save(rank, checkpoint, step):
     write_checkpoint(checkpoint, step=step)
     files = {path.name: path.stat().st_size for path in checkpoint.iterdir()}
     rank.events.emit(wire.EventKind.CHECKPOINT_SAVED, path=str(checkpoint), step=step, seconds=0.0)
-    rank.events.emit(
-        wire.EventKind.SAVE_PART_DONE, path=str(checkpoint), step=step, world_size=1, files=files, seconds=0.0
-    )
+    rank.events.emit(wire.EventKind.SAVE_PART_DONE, path=str(checkpoint), step=step, world_size=1, files=files)
 
 
 def die_if_wanted(options, step):

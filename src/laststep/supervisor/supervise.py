@@ -21,10 +21,11 @@ from laststep.supervisor.build_report import build_report, count_attempt_steps
 from laststep.supervisor.console import Console
 from laststep.supervisor.judge_attempt import judge_attempt
 from laststep.supervisor.report_values import list_report_values
-from laststep.supervisor.resume_point import find_resume_point
+from laststep.supervisor.resume_point import find_resume_point, list_own_checkpoints
 from laststep.supervisor.same_output import warn_of_same_output
 from laststep.supervisor.words import name_signal
 
+_LOOKING = Text(en="looking for the newest sound checkpoint", zh="正在查找最新的可靠检查点")
 _RESUMED = Text(
     en="attempt {number} {how} at step {last_step}: attempt {next_number} goes on from step {step}, {path}",
     zh="第 {number} 次尝试在第 {last_step} 步{how}：第 {next_number} 次尝试从第 {step} 步继续，{path}",
@@ -54,7 +55,7 @@ def supervise(request: RunRequest, *, console: Console, clock: Clock) -> LastRep
         )
         facts = _make_attempt(attempt, run, console=console, clock=clock)
         past.append(PastAttempt(judgement=judge_attempt(facts), last_step=count_attempt_steps(facts)[0]))
-        remedy = choose_remedy(past, _find_point(run, past[-1]))
+        remedy = choose_remedy(past, _find_point(run, past[-1], console))
         _say_next(remedy, past[-1], number, console)
     return _report(request, run, facts, _judge_run(past, remedy), number)
 
@@ -72,10 +73,13 @@ def _make_attempt(attempt: Attempt, run: OpenRun, *, console: Console, clock: Cl
     return facts
 
 
-def _find_point(run: OpenRun, last: PastAttempt) -> ResumePoint | None:
-    """Look for where the run could go on, where that is a question at all: verifying takes its time."""
+def _find_point(run: OpenRun, last: PastAttempt, console: Console) -> ResumePoint | None:
+    """Look for where the run could go on, where that is a question at all: every byte of a checkpoint is read."""
     is_over = choose_remedy([last], None) is NoRemedy.NOTHING_FAILED
-    return None if is_over or run.folder is None else find_resume_point(run.folder)
+    if is_over or run.folder is None or not list_own_checkpoints(run.folder):
+        return None
+    console.say(_LOOKING)
+    return find_resume_point(run.folder)
 
 
 def _say_next(remedy: Remedy | NoRemedy, last: PastAttempt, number: int, console: Console) -> None:

@@ -162,9 +162,10 @@ class _Keeper:
 
         def training_step(trainer: Any, *args: Any, **kwargs: Any) -> Any:
             loss = original(trainer, *args, **kwargs)
-            if state.resume is not None and state.resume.are_logs_waiting:
-                return set_back(trainer, state.resume, loss) or loss
-            return loss
+            if state.resume is None or not state.resume.are_logs_waiting:
+                return loss
+            with_sum = set_back(trainer, state.resume, loss)
+            return loss if with_sum is None else with_sum
 
         return training_step
 

@@ -5,7 +5,6 @@ trainer above transformers' own has added, the rank says what lies in the checkp
 """
 
 import os
-import time
 from types import ModuleType
 from typing import Any, Callable, Dict, Iterator, Tuple
 
@@ -26,7 +25,6 @@ class _Noter:
     def __init__(self, guardian: Guardian) -> None:
         self._guardian = guardian
         self._fingerprints: Any = None
-        self._stepped_at = time.monotonic()
 
     def around_event(self, original: Callable[..., Any]) -> Callable[..., Any]:
         wrap = self._guardian.shield.wrap
@@ -51,7 +49,6 @@ class _Noter:
         return self._fingerprints  # type: ignore[no-any-return]  # made just above
 
     def _note_step(self, _args: Any, state: Any, _kwargs: Dict[str, Any]) -> None:
-        self._stepped_at = time.monotonic()
         self._open().note_step(
             state.global_step, [rows.indices for rows in self._guardian.state.rows_by_batch.values()]
         )
@@ -66,7 +63,7 @@ class _Noter:
         path = os.path.abspath(os.path.join(args.output_dir, f"checkpoint-{step}"))
         self._guardian.emit(
             EventKind.SAVE_PART_DONE, path=path, step=step, world_size=self._guardian.state.world_size,
-            files=dict(_list_files(path)), seconds=time.monotonic() - self._stepped_at,
+            files=dict(_list_files(path)),
         )  # fmt: skip
 
 

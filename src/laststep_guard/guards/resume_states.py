@@ -56,7 +56,11 @@ def read_resume(folder: Optional[str], step: int, rank: int, world_size: int) ->
         with open(os.path.join(folder, wire.states_name(step, rank)), encoding="ascii") as file:
             values = json.load(file)
     except (OSError, ValueError):
-        return Resume(step, {}, False, False, lost=["the random states of the loader and the logs: none were left"])
+        return _lose(step, "the random states of the loader and the logs: none were left")
     if values.get("version") != VERSION or values.get("world_size") != world_size:
-        return Resume(step, {}, False, False, lost=[f"the random states: {values.get('world_size')} ranks left them"])
+        return _lose(step, f"the random states: {values.get('world_size')} ranks left them")
     return Resume(step, values)
+
+
+def _lose(step: int, what: str) -> Resume:
+    return Resume(step, {}, is_loader_waiting=False, are_logs_waiting=False, lost=[what])
