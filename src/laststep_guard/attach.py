@@ -90,8 +90,9 @@ def _apply(fix: Fix, apply: Callable[[ModuleType, Guardian], str], guardian: Gua
         except Declined as reason:
             guardian.emit(EventKind.FIX_DECLINED, name=fix.name, reason=str(reason))
         else:
-            fields = {"name": fix.name, "class": fix.remedy_class, "detail": detail}
-            guardian.emit(EventKind.FIX_APPLIED, **fields)
+            if detail:
+                fields = {"name": fix.name, "class": fix.remedy_class, "detail": detail}
+                guardian.emit(EventKind.FIX_APPLIED, **fields)
 
 
 def _notice(notice: Callable[[ModuleType, Guardian], str], guardian: Guardian, module: ModuleType) -> None:

@@ -26,6 +26,7 @@ class TrainingState:
     wants_memory_samples: bool = False
     own_bytes_in_step: int = 0  # private memory of this process at the fullest moment of the step
     is_saving: bool = False
+    save: Optional["Save"] = None  # the one that this rank is in, or was in last
     is_evaluating: bool = False
     # Index batches that training loaders handed over and the trainer has not yet trained on, oldest first.
     handed_over: Deque["Rows"] = field(default_factory=deque)
@@ -33,6 +34,11 @@ class TrainingState:
     current_rows: Optional["Rows"] = None  # of the micro-batch being trained on
     describe_row: Optional[Callable[[Any, Any], Optional[str]]] = None  # (data set, index) -> text, set by a framework
     at_train_begin: List[Callable[[Any], None]] = field(default_factory=list)  # called with the trainer
+    is_save_due: List[Callable[[Any], bool]] = field(default_factory=list)  # asked with the trainer, at each step's end
+    before_save: List[Callable[..., None]] = field(
+        default_factory=list
+    )  # called with the trainer, has_last_failed=bool
+    after_failed_save: List[Callable[[Any], None]] = field(default_factory=list)  # with the trainer, when all have left
     before_forward: List[Callable[[Any], None]] = field(default_factory=list)  # called with the model; must not raise
     position: Any = None  # where the trainer is in its data; see torch_positions.py
     evaluations: List[Any] = field(default_factory=list)  # weak references to loaders that outlive an evaluation
@@ -40,6 +46,21 @@ class TrainingState:
     load_random_states: Optional[Callable[[], None]] = None  # set back those of this process, once, at the right moment
     trainer: Any = None  # the one that trains at this moment
     stopped_by: Optional[str] = None  # what asked for an early stop
+
+
+@dataclass
+class Save:
+    """A save, and whether all its files could be written."""
+
+    path: str
+    step: int
+    is_again: bool = False  # the one before failed, and this one stands in for it
+    failed_file: Optional[str] = None
+    reason: Optional[str] = None  # why a file could not be written; None: all is well
+
+    @property
+    def has_failed(self) -> bool:
+        return self.reason is not None
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Optional, Tuple
 
 ENVIRONMENT = "LASTSTEP_GUARD"
+MANIFEST_NAME = "laststep-manifest.json"  # inside a checkpoint that was sealed
+INCOMPLETE_MARKER = "checkpoint-is-incomplete.txt"  # inside one that was not written whole; transformers' own name
 
 GUARD_NAMES: Tuple[str, ...] = ("heartbeat", "loader", "memory-budget", "loss", "save", "resume")
-FIX_NAMES: Tuple[str, ...] = ("swift-repeated-documents", "swift-misaligned-documents", "swift-summed-accumulation")
+FIX_NAMES: Tuple[str, ...] = (
+    "swift-repeated-documents", "swift-misaligned-documents", "swift-summed-accumulation", "torch-cpu-index",
+)  # fmt: skip
 
 
 class Phase(enum.IntEnum):
@@ -39,11 +43,11 @@ class Flag(enum.IntFlag):
 
 # The beat: a head written once, and a body written on every change with its sequence number at both ends, so that a
 # reader can tell a torn read. Little-endian, no padding; times are seconds since the epoch.
-MAGIC = b"LSBEAT01"
+MAGIC = b"LSBEAT02"
 _HEAD = struct.Struct("<8siiiid")  # magic, rank, local_rank, world_size, pid, started_at
 _BODY = struct.Struct(
-    "<QBBHiqqddQ"
-)  # sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence
+    "<QBBHiqqqqddQ"
+)  # sequence, phase, flags, 0, micro_step, step, target_step, last_save, answer, beat_at, phase_since, sequence
 BEAT_BYTES = _HEAD.size + _BODY.size
 
 
@@ -63,6 +67,8 @@ class Beat:
     micro_step: int
     beat_at: float
     phase_since: float
+    last_save: int = 0  # step of the last save that this rank has left; negative when it failed there
+    answer: int = 0  # number of the last proposal that this rank agreed to; negative when it came too late for it
 
 
 def beat_name(rank: int) -> str:
@@ -105,11 +111,14 @@ def pack_body(  # noqa: PLR0913, PLR0917  # the fields of a body; by position, w
     target_step: int,
     beat_at: float,
     phase_since: float,
+    last_save: int = 0,
+    answer: int = 0,
 ) -> None:
     """Write the part of a beat that changes; the step path calls this, so it stays one call."""
     _BODY.pack_into(
-        buffer, _HEAD.size, sequence, phase, flags, 0, micro_step, step, target_step, beat_at, phase_since, sequence
-    )
+        buffer, _HEAD.size, sequence, phase, flags, 0, micro_step, step, target_step, last_save, answer, beat_at,
+        phase_since, sequence,
+    )  # fmt: skip
 
 
 def read_beat(data: bytes) -> Optional[Beat]:
@@ -117,15 +126,15 @@ def read_beat(data: bytes) -> Optional[Beat]:
     if len(data) < BEAT_BYTES:
         return None
     magic, rank, local_rank, world_size, pid, started_at = _HEAD.unpack_from(data, 0)
-    first, phase, flags, _, micro_step, step, target_step, beat_at, phase_since, last = _BODY.unpack_from(
-        data, _HEAD.size
+    first, phase, flags, _, micro_step, step, target_step, last_save, answer, beat_at, phase_since, last = (
+        _BODY.unpack_from(data, _HEAD.size)
     )
     if magic != MAGIC or first != last:
         return None
     return Beat(
         rank=rank, local_rank=local_rank, world_size=world_size, pid=pid, started_at=started_at,
         phase=Phase(phase), flags=Flag(flags), step=step, target_step=target_step, micro_step=micro_step,
-        beat_at=beat_at, phase_since=phase_since,
+        beat_at=beat_at, phase_since=phase_since, last_save=last_save, answer=answer,
     )  # fmt: skip
 
 
@@ -144,6 +153,10 @@ class EventKind:
     | RANK_FAILED | error (type), message (first 500 characters), step |
     | SAVE_PART_DONE | path, step, world_size, files {relative name: bytes} (what lay there then) |
     | CHECKPOINT_SAVED | path, step, seconds |
+    | SAVE_FAILED | path, step, file (or null), reason, free_bytes (or null), again_at (step or null) |
+    | SAVE_WAITS | path, step, needed_bytes, free_bytes, seconds (at most): the last save of a training waits for room |
+    | RETENTION_DUE | path (the new checkpoint), step, remove [path] (once the new one is known to be sound) |
+    | LOG_NOT_WRITTEN | where (a callback), reason |
     | RESUME_GIVEN | path (handed to the trainer), asked_for (what the script itself gave) |
     | STATES_RESTORED | step, kept [text], lost [text] (what could not be set back) |
     | WORKERS_STARTED | loader (train, evaluate), workers [pid], slots, start_method |
@@ -169,6 +182,10 @@ class EventKind:
     RANK_FAILED = "rank_failed"
     SAVE_PART_DONE = "save_part_done"
     CHECKPOINT_SAVED = "checkpoint_saved"
+    SAVE_FAILED = "save_failed"
+    SAVE_WAITS = "save_waits"
+    RETENTION_DUE = "retention_due"
+    LOG_NOT_WRITTEN = "log_not_written"
     RESUME_GIVEN = "resume_given"
     STATES_RESTORED = "states_restored"
     WORKERS_STARTED = "workers_started"

@@ -16,7 +16,12 @@ LONGEST_FUNCTION = 60
 # The entry is there before the shield can be.
 SHIELDS = {"laststep/cli/main.py", "laststep_guard/shield.py", "laststep_guard/inject/sitecustomize.py"}
 # Here exceptions of the training's own code pass through us, and come out where torch would let them out.
-HANDING_ON = {"laststep_guard/frameworks/torch_processes.py", "laststep_guard/frameworks/torch_worker.py"}
+# Or end with the file that they are about, which could not be written.
+HANDING_ON = {
+    "laststep_guard/frameworks/torch_processes.py",
+    "laststep_guard/frameworks/torch_worker.py",
+    "laststep_guard/frameworks/file_writes.py",
+}
 STARTING = {
     "os.system",
     "os.popen",

@@ -6,10 +6,11 @@ import shutil
 import pytest
 from small_checkpoints import LONG_AGO, age, write_checkpoint
 
-from laststep.checkpoints.manifest import MANIFEST_NAME, read_manifest, seal_checkpoint
+from laststep.checkpoints.manifest import read_manifest, seal_checkpoint
 from laststep.checkpoints.verify import verify_checkpoint
 from laststep.records.checkpoint import ProblemKind as Kind
 from laststep.records.checkpoint import SaveFacts, Soundness
+from laststep_guard.wire import MANIFEST_NAME
 
 FACTS = SaveFacts(
     run_id="k3f9a", step=10, world_size=1, data_position={"epoch": 0, "batch": 40}, random_states={"0": "x"}

@@ -2,6 +2,7 @@
 
 from laststep.records.event import Event
 from laststep.records.text import Language
+from laststep.supervisor.failed_saves import word_trouble
 from laststep.supervisor.faults import list_faults
 from laststep_guard.wire import EventKind
 
@@ -101,3 +102,27 @@ def test_faults_come_in_the_order_they_were_met():
     ]
 
     assert kinds == [EventKind.LOSS_DETACHED, EventKind.WORKER_DIED]
+
+
+def test_saves_that_failed_are_told_with_the_one_that_came_through():
+    failed = [event(EventKind.SAVE_FAILED, step=step, reason="No space left on device") for step in (9, 10)]
+    saved = [event(EventKind.CHECKPOINT_SAVED, step=step) for step in (6, 12)]
+
+    assert say(*saved, *failed) == [
+        "2 save(s) failed, at step 9, 10: No space left on device. The training went on; saved again at step 12"
+    ]
+    assert say(saved[0], *failed)[0].endswith("make room, or what was trained since step 6 is lost at its end")
+
+
+def test_logs_that_could_not_be_written_are_one_line():
+    events = [event(EventKind.LOG_NOT_WRITTEN, where="TensorBoardCallback", reason="No space left") for _ in range(3)]
+
+    assert say(*events) == ["3 log entry(ies) could not be written (TensorBoardCallback): No space left"]
+
+
+def test_a_last_save_that_waits_says_what_it_needs():
+    waiting = event(EventKind.SAVE_WAITS, path="/out/checkpoint-9", needed_bytes=2**21, free_bytes=2**20, seconds=600)
+
+    assert word_trouble(waiting).en == (
+        "the last save needs 2.0 MiB, and 1.0 MiB are free: it waits up to 10 min. Make room beside /out/checkpoint-9"
+    )

@@ -50,6 +50,19 @@ def test_the_trainers_own_rule_may_end_it_earlier():
     assert judge(beats=[beat(0, 3, EARLY), beat(1, 3, EARLY)]) == (Outcome.STOPPED_EARLY, 0)
 
 
+def saved(kind, step):
+    return Event(9, kind, pid=RANK_0, rank=0, fields={"step": step})
+
+
+def test_what_was_trained_last_and_never_written_is_94():
+    """The disk was full to the end, and the script said 0."""
+    lost = [saved(wire.EventKind.CHECKPOINT_SAVED, 3), saved(wire.EventKind.SAVE_FAILED, 5)]
+    found_room = [saved(wire.EventKind.SAVE_FAILED, 3), saved(wire.EventKind.CHECKPOINT_SAVED, 5)]
+
+    assert judge(beats=[beat(0), beat(1)], events=lost) == (Outcome.UNFINISHED, 94)
+    assert judge(beats=[beat(0), beat(1)], events=found_room) == (Outcome.FINISHED, 0)
+
+
 @pytest.mark.parametrize(
     "laggard",
     [beat(1, 4), beat(1, 5, TRAINED), beat(1, 0, TRAINED), beat(1, 5, ENDED, target=0)],

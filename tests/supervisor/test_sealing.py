@@ -1,13 +1,18 @@
 """A save that all ranks have finished is sealed; a run goes on from the newest sound one of its own."""
 
+import errno
 import json
 import shutil
+import time
 
 import pytest
 from small_checkpoints import write_checkpoint  # found by conftest.py
 
+from laststep.checkpoints import manifest
 from laststep.checkpoints.sealed_files import read_manifest
+from laststep.journal.reader import read_events
 from laststep.journal.writer import make_attempt_folder
+from laststep.records.event import OwnEventKind
 from laststep.supervisor import resume_point
 from laststep.supervisor.resume_point import (
     find_resume_point,
@@ -78,6 +83,109 @@ def test_a_save_that_is_not_whole_is_told_and_not_sealed(run, output, console, c
 
     assert read_manifest(checkpoint) is None
     assert "the checkpoint of step 5 is not sound" in console.said[0]
+
+
+def test_a_save_that_failed_on_a_rank_is_told_and_not_sealed(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5, ranks=(0,), world_size=2)
+    fields = {"path": str(checkpoint), "step": 5, "reason": "No space left on device", "free_bytes": 4096}
+    Emitter(str(place.events), 1).emit(wire.EventKind.SAVE_FAILED, **fields, file="rng_state_1.pth", again_at=6)
+
+    seal(run, place, console, clock)
+
+    assert read_manifest(checkpoint) is None
+    (said,) = console.said
+    assert said.startswith(
+        "the save of step 5 failed on rank 1: No space left on device, 4.0 KiB free, rng_state_1.pth"
+    )
+    assert said.endswith("it is tried again at step 6")
+
+
+def test_a_folder_that_was_written_again_loses_the_mark_of_its_failed_save(run, output, console, clock):
+    """As when the run was resumed before the step whose save had failed."""
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5)
+    (checkpoint / wire.INCOMPLETE_MARKER).write_text("laststep: no space")
+
+    seal(run, place, console, clock)
+
+    assert read_manifest(checkpoint) is not None
+    assert not (checkpoint / wire.INCOMPLETE_MARKER).exists()
+
+
+def let_go(place, output, newer, *older):
+    going = [str(output / f"checkpoint-{step}") for step in older]
+    fields = {"path": str(output / f"checkpoint-{newer}"), "step": newer, "remove": going}
+    Emitter(str(place.events), 0).emit(wire.EventKind.RETENTION_DUE, **fields)
+
+
+def test_what_the_limit_lets_go_of_goes_when_the_new_one_is_sealed(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    for step in (5, 10, 15):
+        save(place, output, step)
+    let_go(place, output, 15, 5)
+
+    seal(run, place, console, clock)
+
+    assert sorted(path.name for path in output.iterdir()) == ["checkpoint-10", "checkpoint-15"]
+    (event,) = [event for event in read_events(run) if event.kind == OwnEventKind.CHECKPOINTS_REMOVED]
+    assert event.fields["paths"] == [str(output / "checkpoint-5")]
+
+
+def test_nothing_goes_for_a_new_one_that_is_not_sound(run, output, console, clock):
+    place = make_attempt_folder(run, 1)
+    save(place, output, 5)
+    (save(place, output, 10) / "optimizer.pt").unlink()
+    let_go(place, output, 10, 5)
+
+    seal(run, place, console, clock)
+
+    assert sorted(path.name for path in output.iterdir()) == ["checkpoint-10", "checkpoint-5"]
+
+
+def test_where_there_is_no_room_for_a_manifest_the_limit_makes_some(run, output, console, clock, monkeypatch):
+    place = make_attempt_folder(run, 1)
+    for step in (5, 10):
+        save(place, output, step)
+    let_go(place, output, 10, 5)
+    write = manifest.write_durably
+
+    def write_if_there_is_room(path, data):
+        if (output / "checkpoint-5").exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, data)
+
+    monkeypatch.setattr(manifest, "write_durably", write_if_there_is_room)
+
+    seal(run, place, console, clock)
+
+    assert [path.name for path in output.iterdir()] == ["checkpoint-10"]
+    assert read_manifest(output / "checkpoint-10") is not None
+
+
+def test_a_manifest_that_found_no_room_is_tried_again(run, output, console, clock, monkeypatch):
+    place = make_attempt_folder(run, 1)
+    checkpoint = save(place, output, 5)
+    write, tries = manifest.write_durably, []
+
+    def write_the_second_time(path, data):
+        tries.append(path)
+        if len(tries) == 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, data)
+
+    monkeypatch.setattr(manifest, "write_durably", write_the_second_time)
+
+    with seal_saves(run, place, console=console, clock=clock):
+        wait_until(lambda: len(tries) == 2)
+
+    assert read_manifest(checkpoint) is not None
+
+
+def wait_until(is_so):
+    until = time.monotonic() + 20
+    while not is_so() and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 def test_who_attaches_later_does_not_read_everything_again(run, output, console, clock):

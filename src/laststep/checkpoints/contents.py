@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from laststep.checkpoints.sealed_files import MANIFEST_NAME
 from laststep.records.checkpoint import Problem, ProblemKind
 from laststep.records.text import Text
+from laststep_guard.wire import MANIFEST_NAME
 
 _UNREADABLE = Text(en="cannot be read: {reason}", zh="无法读取：{reason}")
 DEEPEST = 8  # folders within a checkpoint; DeepSpeed and FSDP need two

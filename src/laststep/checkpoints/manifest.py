@@ -10,18 +10,19 @@ import msgspec
 
 from laststep.checkpoints.contents import list_contents
 from laststep.checkpoints.hash_file import hash_file
-from laststep.checkpoints.sealed_files import MANIFEST_NAME, VERSION, FileSeal, Manifest, ManifestError, read_manifest
+from laststep.checkpoints.sealed_files import VERSION, FileSeal, Manifest, ManifestError, read_manifest
 from laststep.checkpoints.verify import Hashes, Manner, look_at_checkpoint
 from laststep.checkpoints.write_durably import write_durably
 from laststep.records.checkpoint import CheckedCheckpoint, SaveFacts, Soundness
 from laststep.records.errors import CheckpointError
 from laststep.records.text import Text
+from laststep_guard.wire import MANIFEST_NAME
 
 _NOT_SEALED = Text(
     en="{path} could not be sealed: {reason}. The checkpoint itself is as it was.",
     zh="无法封存 {path}：{reason}。检查点本身没有改动。",
 )
-__all__ = ["MANIFEST_NAME", "Manifest", "ManifestError", "read_manifest", "seal_checkpoint"]
+__all__ = ["Manifest", "ManifestError", "read_manifest", "seal_checkpoint"]
 
 
 def seal_checkpoint(

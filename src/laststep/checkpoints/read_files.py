@@ -8,10 +8,9 @@ from laststep.checkpoints.contents import Contents, Reading, unreadable
 from laststep.checkpoints.formats.catalog import FORMATS
 from laststep.checkpoints.formats.imposters import find_imposter
 from laststep.checkpoints.formats.look import Look
-from laststep.checkpoints.sealed_files import MANIFEST_NAME
 from laststep.records.checkpoint import Problem, ProblemKind
+from laststep_guard.wire import INCOMPLETE_MARKER, MANIFEST_NAME
 
-MARKER = "checkpoint-is-incomplete.txt"  # transformers' trainer_jit_checkpoint.py, while it saves
 _TEMPORARY = re.compile(r".*(?:\.tmp|\.incomplete|\.part)|\.tmp.*|tmp-.*|.*\.tmp\.\d+")
 _OUR_LEFTOVER = re.compile(rf"{re.escape(MANIFEST_NAME)}\.\d+\.tmp")
 
@@ -36,7 +35,7 @@ def find_leftovers(contents: Contents) -> Iterator[Problem]:
     """Report what a save leaves that did not come to its end."""
     for name in contents.files:
         base = name.rpartition("/")[2]
-        if base == MARKER:
+        if base == INCOMPLETE_MARKER:
             yield problems.report(ProblemKind.MARKED_INCOMPLETE, name, problems.MARKED_INCOMPLETE)
         elif _TEMPORARY.fullmatch(base) and not _OUR_LEFTOVER.fullmatch(base):
             yield problems.report(ProblemKind.TORN, name, problems.HALF_WRITTEN)

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-MANIFEST_NAME = "laststep-manifest.json"
+from laststep_guard.wire import MANIFEST_NAME
+
 VERSION = 1
 
 

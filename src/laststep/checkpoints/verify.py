@@ -15,11 +15,12 @@ from laststep.checkpoints.find import is_checkpoint, look_into, read_step
 from laststep.checkpoints.kinds.catalog import KINDS
 from laststep.checkpoints.kinds.run_facts import RunFacts, read_run_facts
 from laststep.checkpoints.read_files import find_leftovers, read_files
-from laststep.checkpoints.sealed_files import MANIFEST_NAME, Manifest, ManifestError, read_manifest
+from laststep.checkpoints.sealed_files import Manifest, ManifestError, read_manifest
 from laststep.host.clock import Clock, SystemClock
 from laststep.records.checkpoint import CheckedCheckpoint, Problem, ProblemKind, Soundness
 from laststep.records.errors import CheckpointError
 from laststep.records.text import Text
+from laststep_guard.wire import MANIFEST_NAME
 
 RECENT_SECONDS = 30.0  # a save that writes nothing for longer has ended
 # What a save that goes on would still mend.

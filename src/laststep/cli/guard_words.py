@@ -22,8 +22,8 @@ GUARDS: Mapping[str, Text] = {
         zh="发现未连到可训练参数的损失，并让各 rank 保持同步",
     ),
     "save": Text(
-        en="lets no signal handler of the loader raise inside a save",
-        zh="保存检查点时不让加载器的信号处理函数抛出异常",
+        en="lets a save that fails not end the training, and tries it again; saves when asked to",
+        zh="保存失败时不终止训练并重试；按要求保存检查点",
     ),
     "resume": Text(
         en="leaves at each save what an exact resume needs, and goes on from it",
@@ -42,6 +42,10 @@ FIXES: Mapping[str, Text] = {
     "swift-summed-accumulation": Text(
         en="ms-swift: averages the reranker's loss over the accumulation (altering)",
         zh="ms-swift：重排损失在梯度累积上取平均（altering）",
+    ),
+    "torch-cpu-index": Text(
+        en="torch: lets a training of several ranks on a CPU be resumed (identical)",
+        zh="torch：使 CPU 上的多 rank 训练可以续训（identical）",
     ),
 }
 GUARDS_TITLE = Text(en="guards (--no-guard NAME)", zh="守护（--no-guard NAME）")

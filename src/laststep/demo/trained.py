@@ -63,9 +63,17 @@ def largest_difference(ours: Trained, theirs: Trained) -> float:
 
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     try:
-        return [json.loads(line) for line in path.read_text().splitlines() if line.startswith("{")]
+        lines = path.read_text(errors="replace").splitlines()
     except FileNotFoundError:
         return []
+    return [values for line in lines if line.startswith("{") and isinstance(values := _read_json(line), dict)]
+
+
+def _read_json(line: str) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None  # torn: the disk was full, or it is being written
 
 
 def _step(line: Mapping[str, object]) -> int:

@@ -23,3 +23,4 @@ class OwnEventKind:
     ATTEMPT_ENDED = "attempt_ended"
     SUPERVISOR_ATTACHED = "supervisor_attached"
     CHECKPOINT_SEALED = "checkpoint_sealed"  # path, step, soundness, problems [text], seconds
+    CHECKPOINTS_REMOVED = "checkpoints_removed"  # paths, newer: the sound checkpoint by which the user's limit was kept

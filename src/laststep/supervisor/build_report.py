@@ -112,6 +112,9 @@ def _list_checkpoints(events: Sequence[Event]) -> tuple[SavedCheckpoint, ...]:
         for event in events
         if event.kind == OwnEventKind.CHECKPOINT_SEALED
     }
+    for event in events:
+        if event.kind == wire.EventKind.SAVE_FAILED and str(event.fields.get("path")) not in sealed:
+            saved.pop(str(event.fields.get("path")), None)  # another rank has said so
     return tuple(
         SavedCheckpoint(path, step, Path(path).is_dir(), sealed.get(path, Soundness.UNKNOWN))
         for path, step in sorted(saved.items(), key=lambda item: item[1])

@@ -10,6 +10,7 @@ from typing import Any
 from laststep.records.event import Event
 from laststep.records.report import Fault
 from laststep.records.text import Text
+from laststep.supervisor.failed_saves import sum_up_failed_saves
 from laststep.supervisor.words import format_bytes, name_signal
 from laststep_guard import wire
 
@@ -53,6 +54,17 @@ def _workers_died(group: _Group, everything: _Group) -> Fault:
     return _fault(
         group, summary, codes=codes, rebuilt=len(rebuilt), resent=resent, longest_pause_seconds=max(pauses), notes=notes
     )
+
+
+def _log_not_written(group: _Group, _everything: _Group) -> Fault:
+    words = Text(
+        en="{count} log entry(ies) could not be written ({where}): {reasons}",
+        zh="{count} 条日志无法写入（{where}）：{reasons}",
+    )
+    where = sorted({str(event.fields.get("where")) for event in group})
+    reasons = sorted({str(event.fields.get("reason")) for event in group})
+    summary = words.fill(count=len(group), where=", ".join(where), reasons="; ".join(reasons))
+    return _fault(group, summary, where=where, reasons=reasons)
 
 
 def _loader_gave_up(group: _Group, _everything: _Group) -> Fault:
@@ -202,6 +214,9 @@ _WRITERS: dict[str, Callable[[_Group, _Group], Fault | None]] = {
     _Kind.RANK_FAILED: _rank_failed,
     _Kind.WORKER_DIED: _workers_died,
     _Kind.LOADER_REBUILT: lambda _group, _everything: None,  # told with the deaths
+    _Kind.SAVE_FAILED: sum_up_failed_saves,
+    _Kind.CHECKPOINT_SAVED: lambda _group, _everything: None,  # told as a checkpoint
+    _Kind.LOG_NOT_WRITTEN: _log_not_written,
     _Kind.LOADER_GAVE_UP: _loader_gave_up,
     _Kind.LOADER_SHRUNK: _loader_resized,
     _Kind.LOADER_GREW: lambda _group, _everything: None,  # told with the shrinking

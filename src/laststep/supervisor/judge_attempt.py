@@ -59,10 +59,17 @@ def is_trainer_seen(facts: AttemptFacts) -> bool:
 def _judge_success(facts: AttemptFacts) -> Judgement:
     if not is_trainer_seen(facts):
         return Judgement(Outcome.COMMAND_ENDED, ExitCode.FINISHED)
-    if _all_got_there(facts):
+    if _all_got_there(facts) and not _has_lost_its_end(facts.events):
         early = any(wire.Flag.STOPPED_EARLY in beat.flags for beat in facts.beats)
         return Judgement(Outcome.STOPPED_EARLY if early else Outcome.FINISHED, ExitCode.FINISHED)
     return Judgement(Outcome.UNFINISHED, ExitCode.UNFINISHED)
+
+
+def _has_lost_its_end(events: Iterable[Event]) -> bool:
+    """Tell whether the last save of the training failed, so that what it trained last was never written."""
+    failed = [event.fields.get("step") or 0 for event in events if event.kind == wire.EventKind.SAVE_FAILED]
+    saved = [event.fields.get("step") or 0 for event in events if event.kind == wire.EventKind.CHECKPOINT_SAVED]
+    return bool(failed) and max(failed) >= max(saved, default=0)
 
 
 def _judge_stopped(facts: AttemptFacts, ending: Ending) -> Judgement:

@@ -6,12 +6,13 @@ not in the training.
 
 import threading
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from laststep.checkpoints.let_go import let_go_of, unmark
 from laststep.checkpoints.manifest import seal_checkpoint
+from laststep.checkpoints.verify import Hashes, Manner, look_at_checkpoint
 from laststep.host.clock import Clock
 from laststep.host.priority import give_way
 from laststep.journal.layout import AttemptFolder, RunFolder
@@ -20,11 +21,12 @@ from laststep.journal.tail_events import EventTail
 from laststep.journal.writer import Journal
 from laststep.records.checkpoint import CheckedCheckpoint, SaveFacts, Soundness
 from laststep.records.errors import LaststepError
-from laststep.records.event import Event, OwnEventKind
+from laststep.records.event import OwnEventKind
 from laststep.records.text import Text, join_texts
 from laststep.supervisor.console import Console
+from laststep.supervisor.failed_saves import word_trouble
+from laststep.supervisor.reported_saves import ReportedSave, ReportedSaves
 from laststep.supervisor.resume_states import collect_states, discard_states
-from laststep_guard import wire
 
 _LOOK_SECONDS = 0.5
 _SOON_SECONDS = 3.0  # after which the user is told what takes so long
@@ -47,21 +49,6 @@ def seal_saves(
     return Sealing(folder, place, console=console, clock=clock)
 
 
-@dataclass(slots=True)
-class _Save:
-    """What the ranks have said about one save."""
-
-    step: int
-    world_size: int
-    files: dict[str, int] = field(default_factory=dict)  # bytes by name
-    ranks: set[int] = field(default_factory=set)
-    last_part_at: float = 0.0
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.ranks) >= self.world_size
-
-
 class Sealing(AbstractContextManager[None]):
     """Seals the checkpoints of an attempt while it runs, and the last ones at its end."""
 
@@ -70,8 +57,10 @@ class Sealing(AbstractContextManager[None]):
         self._place = place
         self._console = console
         self._clock = clock
+        self._began_at = clock.now()
         self._tail = EventTail(place.events)
-        self._saves: dict[str, _Save] = {}
+        self._saves = ReportedSaves()
+        self._unsealed: list[ReportedSave] = []
         self._sealed_at = {
             str(event.fields.get("path")): event.time
             for event in read_events(folder, place)
@@ -100,24 +89,37 @@ class Sealing(AbstractContextManager[None]):
         self._look()
 
     def _look(self) -> None:
-        for event in self._tail.read_new():
-            if event.kind == wire.EventKind.SAVE_PART_DONE:
-                self._note(event)
-        for path in [path for path, save in self._saves.items() if save.is_whole]:
-            save = self._saves.pop(path)
-            if save.last_part_at > self._sealed_at.get(path, 0.0) and Path(path).is_dir():
-                self._seal(path, save)
+        again, self._unsealed = self._unsealed, []  # there was no room for a manifest, and there may be now
+        for save in again:
+            self._settle(save)
+        for trouble in self._saves.note(self._tail.read_new()):
+            if trouble.time > self._began_at:  # an earlier laststep has told of the others
+                self._console.say(word_trouble(trouble), within_line=True)
+        for save in self._saves.take_whole():
+            if save.last_part_at > self._sealed_at.get(save.path, 0.0):
+                self._settle(save)
 
-    def _note(self, event: Event) -> None:
-        values = event.fields
-        path, step = str(values.get("path")), int(values.get("step") or 0)
-        save = self._saves.setdefault(path, _Save(step, int(values.get("world_size") or 1)))
-        save.files.update(values.get("files") or {})
-        save.ranks.add(event.rank or 0)
-        save.last_part_at = event.time
-
-    def _seal(self, path: str, save: _Save) -> None:
+    def _settle(self, save: ReportedSave) -> None:
+        if not Path(save.path).is_dir():
+            return
         began = self._clock.monotonic()
+        unmark(Path(save.path))
+        try:
+            checked = self._seal(save)
+        except (OSError, LaststepError) as error:  # it stays sound, not sealed, and so it is judged
+            fields: dict[str, Any] = {"soundness": Soundness.UNKNOWN.value, "problems": [str(error)]}
+            self._unsealed.append(save)
+        else:
+            fields = {"soundness": checked.soundness.value, "problems": [p.words.en for p in checked.problems]}
+            self._tell(checked, save.step)
+            if checked.soundness is Soundness.SOUND:
+                self._let_go(save)
+            if checked.is_sealed:
+                discard_states(self._place, save.step)
+        seconds = self._clock.monotonic() - began
+        self._write(OwnEventKind.CHECKPOINT_SEALED, path=save.path, step=save.step, seconds=seconds, **fields)
+
+    def _seal(self, save: ReportedSave) -> CheckedCheckpoint:
         states = collect_states(self._place, save.step)
         facts = SaveFacts(
             run_id=self._folder.run_id,
@@ -126,19 +128,24 @@ class Sealing(AbstractContextManager[None]):
             data_position=_read_positions(states),
             random_states=states,
         )
+        path = Path(save.path)
         try:
-            checked = seal_checkpoint(Path(path), facts, files=save.files)
-        except (OSError, LaststepError) as error:  # it stays sound, not sealed, and so it is judged
-            fields: dict[str, Any] = {"soundness": Soundness.UNKNOWN.value, "problems": [str(error)]}
-        else:
-            fields = {"soundness": checked.soundness.value, "problems": [p.words.en for p in checked.problems]}
-            self._tell(checked, save.step)
-            if checked.is_sealed:
-                discard_states(self._place, save.step)
-        seconds = self._clock.monotonic() - began
-        Journal(self._folder).add_event(
-            OwnEventKind.CHECKPOINT_SEALED, self._clock.now(), path=path, step=save.step, seconds=seconds, **fields
-        )
+            return seal_checkpoint(path, facts, files=save.files)
+        except (OSError, LaststepError):
+            # Perhaps there is no room for the manifest, and the user's own limit makes some.
+            manner = Manner(hashes=Hashes.IGNORED, reported=save.files)
+            if not save.let_go or look_at_checkpoint(path, manner).soundness is not Soundness.SOUND:
+                raise
+            self._let_go(save)
+            return seal_checkpoint(path, facts, files=save.files)
+
+    def _let_go(self, save: ReportedSave) -> None:
+        gone = let_go_of(save.let_go, newer=Path(save.path))
+        if gone:
+            self._write(OwnEventKind.CHECKPOINTS_REMOVED, paths=[str(path) for path in gone], newer=save.path)
+
+    def _write(self, kind: str, **fields: Any) -> None:
+        Journal(self._folder).add_event(kind, self._clock.now(), **fields)
 
     def _tell(self, checked: CheckedCheckpoint, step: int) -> None:
         if checked.soundness is Soundness.UNSOUND:

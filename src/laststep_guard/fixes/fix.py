@@ -19,7 +19,8 @@ class Fix:
     """A patch for one defect of one framework.
 
     `apply(module, guardian)` runs once, after the host has imported `after_import`; it patches through
-    `guardian.patches` alone, raises `Declined` when a fingerprint is not known, and returns one line on what it did.
+    `guardian.patches` alone, raises `Declined` when a fingerprint is not known, and returns one line on what it did, or
+    nothing where that shows only later.
     """
 
     name: str

@@ -48,7 +48,8 @@ def _become_rank(guardian: Guardian) -> None:
     rank, local_rank, world_size = (int(os.environ.get(name) or default) for name, default in _PLACE)
     guardian.rank = guardian.emitter.rank = rank
     guardian.state.world_size = world_size
-    guardian.state.local_world_size = int(os.environ.get("LOCAL_WORLD_SIZE") or 1)
+    local = os.environ.get("LOCAL_WORLD_SIZE") or os.environ.get("LOCAL_SIZE")  # as torchrun and deepspeed call it
+    guardian.state.local_world_size = int(local or 1)
     with guardian.shield.over("open the beat"):
         folder = guardian.settings.beats_dir if guardian.settings.wants_guard("heartbeat") else None
         guardian.heartbeat = open_heartbeat(folder, rank=rank, local_rank=local_rank, world_size=world_size)
@@ -135,7 +136,8 @@ def _around_save(original: Callable[..., Any], guardian: Guardian) -> Callable[.
 
 
 def _note_checkpoint(guardian: Guardian, trainer: Any, seconds: float) -> None:
-    if guardian.rank:
+    save = guardian.state.save
+    if guardian.rank or (save is not None and save.has_failed):
         return  # one rank speaks for the checkpoint they share
     step = trainer.state.global_step
     path = os.path.abspath(os.path.join(trainer.args.output_dir, f"checkpoint-{step}"))

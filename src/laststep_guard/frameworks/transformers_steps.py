@@ -59,6 +59,9 @@ class _Noter:
             self._open().note_loss(state.global_step, logs["loss"])
 
     def _note_save(self, args: Any, state: Any, _kwargs: Dict[str, Any]) -> None:
+        save = self._guardian.state.save
+        if save is not None and save.has_failed:
+            return
         step = state.global_step
         path = os.path.abspath(os.path.join(args.output_dir, f"checkpoint-{step}"))
         self._guardian.emit(

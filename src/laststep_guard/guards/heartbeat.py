@@ -26,6 +26,8 @@ class Heartbeat:
         self.step = 0
         self.target_step = 0
         self.micro_step = 0
+        self.last_save = 0
+        self.answer = 0
         self._phase_since = time.time()
 
     def enter(self, phase: Phase) -> None:
@@ -43,7 +45,7 @@ class Heartbeat:
         try:
             wire.pack_body(
                 self._buffer, self._sequence, self.phase, self.flags, self.micro_step, self.step, self.target_step,
-                time.time(), self._phase_since,
+                time.time(), self._phase_since, self.last_save, self.answer,
             )  # fmt: skip
         except (struct.error, TypeError, ValueError):
             self._buffer = None  # a step that is no number is no reason to end a training
