@@ -44,6 +44,8 @@ class TrainingState:
     evaluations: List[Any] = field(default_factory=list)  # weak references to loaders that outlive an evaluation
     resume: Optional[Resume] = None  # what this rank goes on from
     load_random_states: Optional[Callable[[], None]] = None  # set back those of this process, once, at the right moment
+    has_failed_child: bool = False  # in a launcher: a child ended of itself, and not well
+    is_stopping: bool = False  # this rank ends because it was asked to
     trainer: Any = None  # the one that trains at this moment
     stopped_by: Optional[str] = None  # what asked for an early stop
 

@@ -17,6 +17,7 @@ class Settings:
     events_dir: Optional[str] = None
     states_dir: Optional[str] = None  # where a rank leaves what an exact resume needs, at each save
     fingerprints_dir: Optional[str] = None  # where a rank tells what each step was made of
+    requests_dir: Optional[str] = None  # where the holder asks for saves
     resume_states_dir: Optional[str] = None  # the states that this attempt goes on from
     resume_from: Optional[str] = None  # a checkpoint for a trainer whose command has no flag for it
     guards_off: Tuple[str, ...] = ()

@@ -7,7 +7,9 @@ Beats are small memory-mapped files, one a rank. Events are JSON lines, one file
 ever append to the same file (appends are not atomic on NFS).
 """
 
+import contextlib
 import enum
+import os
 import struct
 from dataclasses import dataclass
 from typing import Any, Optional, Tuple
@@ -39,6 +41,8 @@ class Flag(enum.IntFlag):
     TRAINER_SEEN = 1  # a trainer began to train
     TRAIN_ENDED = 2  # its train() came back without an exception
     STOPPED_EARLY = 4  # a callback (early stopping) asked it to stop before the target step
+    TAKES_REQUESTS = 8  # it looks for proposals at each step's end, and answers them
+    STOPS_BY_ITSELF = 16  # a handler of the user's own takes its SIGTERM
 
 
 # The beat: a head written once, and a body written on every change with its sequence number at both ends, so that a
@@ -92,6 +96,32 @@ def fingerprints_name(rank: int) -> str:
 def events_name(pid: int) -> str:
     """Name of a process's event file inside the events folder."""
     return f"guard-{pid}.jsonl"
+
+
+# Requests: one folder for all ranks of a machine and the holder. The holder proposes a step to save at, the ranks
+# answer in their beats, and one decision makes it so: a link that is made once, by whoever comes first.
+PROPOSAL_NAME = "proposal.json"  # {"number", "step", "stop"}
+
+
+def wish_name(pid: int) -> str:
+    """Name of the file by which a rank asks the holder to propose; its content is `stop` or `save`."""
+    return f"wish-{pid}"
+
+
+def decide(folder: str, number: int, *, wanted: bool) -> bool:
+    """Decide on a proposal, unless that is done already; gives what was decided. Raises OSError."""
+    path = os.path.join(folder, f"decision-{number}")
+    with contextlib.suppress(FileExistsError):
+        os.symlink("yes" if wanted else "no", path)
+    return os.readlink(path) == "yes"
+
+
+def read_decision(folder: str, number: int) -> Optional[bool]:
+    """Read what was decided on a proposal; None when nothing was yet."""
+    try:
+        return os.readlink(os.path.join(folder, f"decision-{number}")) == "yes"
+    except OSError:
+        return None
 
 
 def pack_head(  # noqa: PLR0913  # the fields of a head
@@ -156,6 +186,7 @@ class EventKind:
     | SAVE_FAILED | path, step, file (or null), reason, free_bytes (or null), again_at (step or null) |
     | SAVE_WAITS | path, step, needed_bytes, free_bytes, seconds (at most): the last save of a training waits for room |
     | RETENTION_DUE | path (the new checkpoint), step, remove [path] (once the new one is known to be sound) |
+    | STOPPED_AT | step, saved (bool): a rank ends because it was asked to |
     | LOG_NOT_WRITTEN | where (a callback), reason |
     | RESUME_GIVEN | path (handed to the trainer), asked_for (what the script itself gave) |
     | STATES_RESTORED | step, kept [text], lost [text] (what could not be set back) |
@@ -185,6 +216,7 @@ class EventKind:
     SAVE_FAILED = "save_failed"
     SAVE_WAITS = "save_waits"
     RETENTION_DUE = "retention_due"
+    STOPPED_AT = "stopped_at"
     LOG_NOT_WRITTEN = "log_not_written"
     RESUME_GIVEN = "resume_given"
     STATES_RESTORED = "states_restored"

@@ -49,6 +49,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
         ("documents_once_speed", "current", None),
         ("under_deepspeed", "reported", None),
         ("resume_exactly", "current", "a few kills"),
+        ("stop_and_save", "current", "a few stops"),
         pytest.param("disk_full", "current", "two ranks", marks=[needs_mount, pytest.mark.root]),
         pytest.param("inside_memory_limit", "reported", "declared maxima", marks=[needs_root, pytest.mark.root]),
     ],

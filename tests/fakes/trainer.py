@@ -20,6 +20,7 @@ from small_checkpoints import write_checkpoint  # found by the line above
 
 from laststep_guard import wire
 from laststep_guard.emit import Emitter
+from laststep_guard.guards.agreement import Agreement
 
 
 def main():
@@ -33,6 +34,7 @@ def main():
     parser.add_argument("--on-term", type=Path, help="a file to append `saved` to on SIGTERM, half a second later")
     parser.add_argument("--output_dir", type=Path, help="save every second step there, and go on from what is given")
     parser.add_argument("--dies-at", type=int, help="the step after which it kills itself")
+    parser.add_argument("--takes-requests", action="store_true", help="save when the holder asks for it")
     parser.add_argument("--dies-once", type=Path, help="a file that is created when it does, and keeps it from it")
     options = parser.parse_args()
     rank = int(os.environ.get("RANK", "0"))
@@ -55,7 +57,8 @@ class Rank:
     def __init__(self, rank):
         settings = json.loads(os.environ[wire.ENVIRONMENT])
         self.rank = rank
-        self.sequence = 0
+        self.sequence = self.last_save = self.answer = 0
+        self.agreement = Agreement(settings["requests_dir"]) if settings.get("requests_dir") else None
         self.events = Emitter(settings["events_dir"], rank)
         self.resumed_from = int((settings.get("resume_from") or "checkpoint-0").rpartition("-")[2])
         self.map = self._allocate(settings["beats_dir"])
@@ -71,14 +74,27 @@ class Rank:
         os.posix_fallocate(fd, 0, wire.BEAT_BYTES)
         return mmap.mmap(fd, wire.BEAT_BYTES)
 
-    def beat(self, phase, flags, step, target):
+    def beat(self, phase=None, flags=None, step=None, target=None):
+        self.state = (phase, flags, step, target) if phase is not None else self.state
+        phase, flags, step, target = self.state
         self.sequence += 1
         now = time.time()
-        wire.pack_body(self.map, self.sequence, phase, flags, 0, step, target, now, now)
+        wire.pack_body(
+            self.map, self.sequence, phase, flags, 0, step, target, now, now, self.last_save, self.answer
+        )  # fmt: skip
+
+    def save_if_asked(self, flags, step, target):
+        proposal = self.agreement.look(step, self)
+        if proposal is not None:
+            self.last_save = step
+            self.beat(wire.Phase.STEP, flags, step, target)
+            if proposal.stop:
+                time.sleep(0.2)  # the others save as well
+                sys.exit(143)
 
 
 def train(rank, options, end):
-    flags = wire.Flag.TRAINER_SEEN
+    flags = wire.Flag.TRAINER_SEEN | (wire.Flag.TAKES_REQUESTS if options.takes_requests else 0)
     target = options.target
     first = rank.resumed_from if options.output_dir is not None else 0
     place = str(options.output_dir.absolute()) if options.output_dir is not None else None
@@ -97,6 +113,8 @@ def train(rank, options, end):
             Path(f"{options.ready}{rank.rank}").touch()
         if options.output_dir is not None and step % 2 == 0:
             save(rank, options.output_dir.absolute() / f"checkpoint-{step}", step)
+        if options.takes_requests:
+            rank.save_if_asked(flags, step, target)
         die_if_wanted(options, step)
         if step == target // 2 + 1 and end != "ok":
             finish_badly(rank, flags, step, target, end)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from laststep.cli import attach, checkpoints, demo, options, render, resume, run, runs, stop
+from laststep.cli import attach, checkpoints, demo, options, render, resume, run, runs, save, stop
 from laststep.launch.streams import secure_standard_streams
 from laststep.records.errors import LaststepError
 from laststep.records.text import Text, choose_language
@@ -31,6 +31,7 @@ app = typer.Typer(
 app.command(name="run", context_settings=_OPTIONS, epilog=run.EXAMPLES, no_args_is_help=False)(run.run)
 app.command(name="resume", epilog=resume.EXAMPLES)(resume.resume)
 app.command(name="attach", epilog=attach.EXAMPLES)(attach.attach)
+app.command(name="save", epilog=save.EXAMPLES)(save.save)
 app.command(name="stop", epilog=stop.EXAMPLES)(stop.stop)
 app.command(name="runs")(runs.runs)
 app.command(name="demo")(demo.demo)

@@ -39,12 +39,19 @@ class LaststepProcess:
 
     def __post_init__(self) -> None:
         self.work.mkdir(parents=True, exist_ok=True)
-        home = self.work / "home"
-        command = [*self.wrapper, *_LASTSTEP, "run", "--json", "--report", str(self._report), *self.options, "--"]
+        options = ["--json", "--report", str(self._report), *self.options]
+        self._start(["run", *options, "--", *reported_argv(self.run)])
+
+    def go_on(self, words: Sequence[str]) -> None:
+        """Start laststep once more, with what it printed: `resume` and the run's id."""
+        self._start([*words, "--json", "--report", str(self._report)])
+
+    def _start(self, words: Sequence[str]) -> None:
+        environment = reported_environment(self.run) | {"LASTSTEP_HOME": str(self.work / "home")}
         with self._shown.open("wb") as shown:
             self.process = subprocess.Popen(
-                [*command, *reported_argv(self.run)],
-                env=reported_environment(self.run) | {"LASTSTEP_HOME": str(home)},
+                [*self.wrapper, *_LASTSTEP, *words],
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=shown,
                 stderr=subprocess.STDOUT,

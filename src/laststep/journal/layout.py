@@ -39,6 +39,11 @@ class AttemptFolder:
         return self.path / "fingerprints"
 
     @property
+    def requests(self) -> Path:
+        """Where saves are asked for, answered and decided on."""
+        return self.path / "requests"
+
+    @property
     def resume_states(self) -> Path:
         """The states that this attempt goes on from."""
         return self.path / "resume"

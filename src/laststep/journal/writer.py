@@ -41,7 +41,7 @@ def open_run_folder(home: Path, *, model: str, started_at: float) -> OpenedFolde
 def make_attempt_folder(folder: RunFolder, number: int) -> AttemptFolder:
     """Make the folder of one launch, with the places the guard writes to."""
     attempt = folder.attempt(number)
-    for path in (attempt.beats, attempt.events, attempt.states, attempt.fingerprints):
+    for path in (attempt.beats, attempt.events, attempt.states, attempt.fingerprints, attempt.requests):
         _make_private(path)
     return attempt
 

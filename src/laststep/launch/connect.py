@@ -27,6 +27,9 @@ class HolderLine:
     def stop(self, manner: StopManner) -> None:
         self._send(pack(Kind.STOP, manner=manner.value))
 
+    def save(self) -> None:
+        self._send(pack(Kind.SAVE))
+
     def type_in(self, data: bytes) -> None:
         self._send(pack(Kind.INPUT, data))
 

@@ -35,7 +35,6 @@ _IGNORED = (
     signal.SIGTSTP,
     signal.SIGTTIN,
     signal.SIGTTOU,
-    signal.SIGUSR1,
     signal.SIGUSR2,
 )
 
@@ -199,6 +198,8 @@ class Holder:
     def _obey(self, message: Message) -> None:
         if message.kind is Kind.STOP and self._ending is None:
             self._winding.ask(StopManner(message.values["manner"]))
+        elif message.kind is Kind.SAVE and self._ending is None:
+            self._winding.ask_for_save()
         elif message.kind is Kind.WINDOW and self._terminal is not None:
             set_window(self._terminal, message.values["rows"], message.values["columns"])
         elif message.kind is Kind.INPUT and len(self._pending_input) < _INPUT_BYTES:
@@ -226,6 +227,8 @@ class Holder:
     def _on_signals(self, _fd: int, _mask: int) -> None:
         numbers = self._signals.recv(4096)
         for number in numbers:
+            if number == signal.SIGUSR1 and self._ending is None:
+                self._winding.ask_for_save()
             if number == signal.SIGTERM and self._ending is None:
                 again = bool(self._winding.requests)
                 self._winding.ask(StopManner.AT_ONCE if again else StopManner.WELL)
@@ -253,13 +256,13 @@ def main() -> None:
 
 
 def _listen_to_signals() -> socket.socket:
-    """Turn SIGCHLD and SIGTERM into bytes to read, and let everything else pass."""
+    """Turn SIGCHLD, SIGTERM and SIGUSR1 into bytes to read, and let everything else pass."""
     reading, writing = socket.socketpair()
     for end in (reading, writing):
         end.setblocking(False)
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
-    for number in (signal.SIGCHLD, signal.SIGTERM):
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGUSR1):
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(writing.detach(), warn_on_full_buffer=False)
     return reading

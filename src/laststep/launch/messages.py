@@ -26,6 +26,7 @@ class Kind(enum.IntEnum):
     INPUT = 10
     WINDOW = 11
     STOP = 12
+    SAVE = 13
 
 
 @dataclass(frozen=True, slots=True)

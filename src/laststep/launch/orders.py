@@ -25,6 +25,7 @@ class Orders:
     socket_path: str | None = None
     beats_dir: str | None = None
     events_dir: str | None = None
+    requests_dir: str | None = None
     ending_path: str | None = None
     holder_path: str | None = None
     temporary_folder: str | None = None  # removed by the holder, the last one to leave

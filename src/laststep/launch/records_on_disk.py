@@ -5,10 +5,10 @@ import os
 from typing import Any
 
 
-def write_json(path: str | None, values: dict[str, Any]) -> None:
-    """Write a file whole or not at all; on a full or read-only disk, not at all."""
+def write_json(path: str | None, values: dict[str, Any]) -> bool:
+    """Write a file whole or not at all; on a full or read-only disk, not at all. Tells whether it was written."""
     if path is None:
-        return
+        return False
     beside = f"{path}.new"
     try:
         fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -16,4 +16,5 @@ def write_json(path: str | None, values: dict[str, Any]) -> None:
             json.dump(values, file)
         os.replace(beside, path)
     except OSError:
-        return
+        return False
+    return True

@@ -1,7 +1,8 @@
 """What is due on the way from a running command to no process left?
 
 Running ─(command ended)─▶ sweeping: SIGTERM to what is left, a moment, SIGKILL until nothing is.
-Running ─(asked to stop)─▶ stopping: SIGTERM to the ranks, the grace period, then the sweep.
+Running ─(asked to stop)─▶ saving: all ranks save at one step and leave, then the sweep.
+        ─(asked to stop)─▶ stopping, where they cannot be asked: SIGTERM to the ranks, the grace period, then the sweep.
 Asked a second time, or to stop at once: the sweep begins with SIGKILL.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Callable
 
 from laststep.host.clock import Clock
 from laststep.host.processes import find_descendants, is_alive
+from laststep.launch.ask_for_save import Progress, SaveRequests
 from laststep.launch.orders import Orders
 from laststep.launch.stop import ask_to_stop, end_descendants, find_ranks
 from laststep.launch.traces import Traces
@@ -22,15 +24,17 @@ _SWEEP_SECONDS = 3.0  # from SIGTERM to SIGKILL for what outlives the command
 _LAUNCHER_SECONDS = 5.0  # for launchers to find out that their ranks have stopped
 _STUCK_SECONDS = 10.0  # after SIGKILL; from then on it is said
 _LOOK_SECONDS = 0.05  # between looks while something ends
+_WISH_SECONDS = 0.5  # between looks whether a rank got a signal
 _POLL_SECONDS = 2.0  # between looks at a run that runs
 _POLL_SHARE = 0.01  # of one core at most, on machines with very many processes
 
 
 class _Stage(enum.Enum):
     RUNNING = 1
-    STOPPING = 2  # ranks were asked
-    SWEEPING = 3  # everything gets SIGTERM
-    KILLING = 4
+    SAVING = 2  # ranks were asked to save and leave
+    STOPPING = 3  # ranks were asked to leave
+    SWEEPING = 4  # everything gets SIGTERM
+    KILLING = 5
 
 
 class WindingDown:
@@ -44,11 +48,17 @@ class WindingDown:
         self._stage = _Stage.RUNNING
         self._deadline = 0.0
         self._asked: list[int] = []
-        self._next_poll = 0.0
+        self._next_poll = self._next_wish = 0.0
         self.traces = Traces(self._pid, orders.events_dir, clock.now())
         self.requests: list[StopRequest] = []
         self.sweep_began_at: float | None = None
         self.swept = 0
+        self._saves = SaveRequests(orders.requests_dir, orders.beats_dir, clock=clock, tell=tell)
+
+    def ask_for_save(self) -> None:
+        """Take somebody's request to save and go on."""
+        if self._stage is _Stage.RUNNING:
+            self._saves.ask(stop=False)
 
     def ask(self, manner: StopManner) -> None:
         """Take somebody's request to stop."""
@@ -59,8 +69,11 @@ class WindingDown:
         elif self._stage is _Stage.RUNNING:
             self.traces.look()  # while everybody is still there
             self._asked = find_ranks(self._pid, self._orders.beats_dir)
-            ask_to_stop(self._asked)
-            self._enter(_Stage.STOPPING, self._orders.grace_seconds)
+            if self._saves.ask(stop=True):
+                self._enter(_Stage.SAVING, self._orders.grace_seconds)
+            else:
+                ask_to_stop(self._asked)
+                self._enter(_Stage.STOPPING, self._orders.grace_seconds)
             self._tell(about="stopping", processes=len(self._asked), grace_seconds=self._orders.grace_seconds)
 
     def look(self, *, command_has_ended: bool) -> None:
@@ -68,6 +81,10 @@ class WindingDown:
         now = self._clock.monotonic()
         if self._stage is _Stage.RUNNING and command_has_ended:
             self._sweep()
+        elif self._stage is _Stage.RUNNING:
+            self._look_at_requests(now)
+        elif self._stage is _Stage.SAVING:
+            self._look_at_save(now, command_has_ended=command_has_ended)
         elif self._stage is _Stage.STOPPING:
             self._look_at_ranks(now, command_has_ended=command_has_ended)
         elif self._stage is _Stage.SWEEPING and now >= self._deadline:
@@ -78,9 +95,27 @@ class WindingDown:
             self._poll(now)
 
     def seconds_to_next_look(self) -> float:
-        if self._stage is _Stage.RUNNING:
-            return max(0.0, self._next_poll - self._clock.monotonic())
+        if self._stage is _Stage.RUNNING and not self._saves.is_under_way:
+            return max(0.0, min(self._next_poll, self._next_wish) - self._clock.monotonic())
         return _LOOK_SECONDS
+
+    def _look_at_requests(self, now: float) -> None:
+        self._saves.look()
+        if now >= self._next_wish:
+            self._next_wish = now + _WISH_SECONDS
+            wish = self._saves.take_wish()
+            if wish is not None and not self._saves.ask(stop=wish == "stop") and wish == "stop":
+                ask_to_stop(find_ranks(self._pid, self._orders.beats_dir))  # a second time: now it ends them
+
+    def _look_at_save(self, now: float, *, command_has_ended: bool) -> None:
+        progress = self._saves.look()
+        if progress is Progress.GIVEN_UP:  # a rank is gone, or the training is at its end
+            ask_to_stop(self._asked)
+            self._stage = _Stage.STOPPING
+        elif now >= self._deadline and self._saves.is_under_way:
+            self._saves.give_up()
+            self._tell(about="no_step_ended", grace_seconds=self._orders.grace_seconds)
+        self._look_at_ranks(now, command_has_ended=command_has_ended)
 
     def _look_at_ranks(self, now: float, *, command_has_ended: bool) -> None:
         if now >= self._deadline:

@@ -1,7 +1,7 @@
 """What do signals to laststep mean?
 
 SIGINT and SIGTERM: stop the run well, the second time at once. SIGHUP and SIGQUIT: leave, and let it run.
-SIGTSTP and SIGCONT: laststep itself pauses and comes back; the training does not notice.
+SIGUSR1: save and go on. SIGTSTP and SIGCONT: laststep itself pauses and comes back; the training does not notice.
 """
 
 import signal
@@ -51,6 +51,7 @@ class Interrupts:
         return {
             signal.SIGINT: self._stop,
             signal.SIGTERM: self._stop,
+            signal.SIGUSR1: self._save,
             signal.SIGHUP: self._leave,
             signal.SIGQUIT: self._leave,
             signal.SIGTSTP: self._pause,
@@ -61,6 +62,9 @@ class Interrupts:
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self._stops += 1
         self._line.stop(StopManner.WELL if self._stops == 1 else StopManner.AT_ONCE)
+
+    def _save(self, _number: int, _frame: FrameType | None) -> None:
+        self._line.save()
 
     def _leave(self, number: int, _frame: FrameType | None) -> None:
         raise Left(number)

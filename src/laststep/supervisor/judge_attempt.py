@@ -188,4 +188,6 @@ def _weight(code: int) -> int:
 
 
 def _signal_of(code: int) -> int | None:
+    if code == normalise(-signal.SIGTERM):
+        return signal.SIGTERM  # a rank that saved first, and then left
     return -code if code < 0 else None

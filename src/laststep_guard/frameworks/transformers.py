@@ -92,6 +92,8 @@ def _around_train(original: Callable[..., Any], guardian: Guardian) -> Callable[
 
 
 def _note_failure(guardian: Guardian, error: BaseException) -> None:
+    if guardian.state.is_stopping:
+        return  # it was asked to leave
     guardian.emit(EventKind.RANK_FAILED, error=type(error).__name__, message=str(error)[:500], step=guardian.state.step)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Callable, List, Optional, Tuple
 from laststep_guard.frameworks.file_writes import catching, forgiving, mark_incomplete, note_failed_write
 from laststep_guard.guardian import Guardian, Save
 from laststep_guard.guards.failed_writes import read_free_bytes, tell_failed_write
-from laststep_guard.guards.peers import Peers
+from laststep_guard.guards.peers import Peers, is_alive
 from laststep_guard.wire import EventKind
 
 Method = Callable[..., Any]
@@ -170,7 +170,7 @@ class SaveKeeper:
             beats = peers.read()
             if all(abs(beat.last_save) >= save.step for beat in beats):
                 return any(beat.last_save == -save.step for beat in beats)
-            if not peers.are_alive(beats):
+            if not all(is_alive(beat.pid) for beat in beats):
                 return True  # whatever comes now, it is no save that all have made
             time.sleep(_LOOK_SECONDS)
 

@@ -27,13 +27,9 @@ class Peers:
                 return beat
         raise OSError(f"{path} is no beat")
 
-    @staticmethod
-    def are_alive(beats: List[wire.Beat]) -> bool:
-        """Whether all of them still run; one that has ended and was not yet collected does not."""
-        return all(_is_alive(beat.pid) for beat in beats)
 
-
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs; one that has ended and was not yet collected does not."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
