@@ -3,10 +3,15 @@
 import contextlib
 import json
 import os
+import pickle
 import shutil
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
+
+from laststep_guard import wire
 
 
 @pytest.fixture
@@ -114,6 +119,69 @@ def test_without_a_sound_checkpoint_nobody_decides_for_the_user(laststep, comman
     assert ended.returncode == 2
     assert b"is sound, so there is nothing to go on from" in ended.stderr
     assert sorted(output.rglob("*")) == before
+
+
+class Trap:
+    """Makes a file when it is loaded."""
+
+    def __init__(self, sprung):
+        self.sprung = sprung
+
+    def __reduce__(self):
+        return Path.touch, (self.sprung,)
+
+
+@pytest.fixture
+def set_trap(tmp_path):
+    """Put a pickle that runs something into a checkpoint, and take its manifest away."""
+    sprung = tmp_path / "sprung"
+
+    def set_trap(checkpoint, name):
+        (checkpoint / name).write_bytes(pickle.dumps(Trap(sprung)))
+        (checkpoint / "laststep-manifest.json").unlink(missing_ok=True)
+
+    set_trap.sprung = sprung
+    return set_trap
+
+
+NAMES = ["optimizer.pt", "scheduler.pt", "rng_state.pth", "training_args.bin", "extra/anything.pt"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_resume_passes_over_a_pickle_that_would_run_something(laststep, command, output, tmp_path, set_trap, name):
+    break_off(laststep, command, output, tmp_path / "ready")
+    shutil.rmtree(output / "checkpoint-6", ignore_errors=True)
+    (output / "checkpoint-4" / "extra").mkdir()
+    set_trap(output / "checkpoint-4", name)
+
+    resumed = laststep("resume", output, "--json")
+
+    report = json.loads(resumed.stderr.splitlines()[-1])
+    assert (report["exit_code"], attempts_of(report)) == (0, [(2, 2)])
+    assert name.encode() in resumed.stderr
+    assert not set_trap.sprung.exists()
+
+
+def test_the_trap_does_spring_where_it_is_loaded(laststep, command, output, set_trap):
+    """Otherwise the test above would prove nothing."""
+    report = laststep.report("--", *command, "--dies-at", "5", "--end", "ok")
+    assert report["attempts"] > 1
+    set_trap(output / "checkpoint-4", "optimizer.pt")
+    settings = {"events_dir": str(output), "beats_dir": None, "resume_from": str(output / "checkpoint-4")}
+    subprocess.run(list(map(str, command)), env={**os.environ, wire.ENVIRONMENT: json.dumps(settings)}, check=True)
+
+    assert set_trap.sprung.exists()
+
+
+def test_where_all_would_run_something_nothing_is_started(laststep, command, output, tmp_path, set_trap):
+    break_off(laststep, command, output, tmp_path / "ready")
+    for checkpoint in output.glob("checkpoint-*"):
+        set_trap(checkpoint, "optimizer.pt")
+
+    ended = laststep("resume", output, stdin=-3)
+
+    assert ended.returncode == 2
+    assert not set_trap.sprung.exists()
 
 
 def test_before_the_first_save_it_begins_at_step_0_and_says_so(laststep, command, output, tmp_path):

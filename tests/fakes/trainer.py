@@ -4,9 +4,11 @@
 """
 
 import argparse
+import contextlib
 import json
 import mmap
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -61,6 +63,8 @@ class Rank:
         self.agreement = Agreement(settings["requests_dir"]) if settings.get("requests_dir") else None
         self.events = Emitter(settings["events_dir"], rank)
         self.resumed_from = int((settings.get("resume_from") or "checkpoint-0").rpartition("-")[2])
+        if settings.get("resume_from"):
+            load(Path(settings["resume_from"]))
         self.map = self._allocate(settings["beats_dir"])
         now = time.time()
         world_size = int(os.environ.get("WORLD_SIZE", "1"))
@@ -91,6 +95,14 @@ class Rank:
             if proposal.stop:
                 time.sleep(0.2)  # the others save as well
                 sys.exit(143)
+
+
+def load(checkpoint):
+    """Load what a checkpoint holds, as torch did before it had `weights_only`."""
+    for path in checkpoint.iterdir():
+        if path.suffix in (".pt", ".bin", ".pth"):
+            with contextlib.suppress(ImportError, pickle.UnpicklingError):  # torch is not here
+                pickle.loads(path.read_bytes())  # noqa: S301  # that is what it stands for
 
 
 def train(rank, options, end):

@@ -12,13 +12,14 @@ from laststep.checkpoints.find import find_checkpoints
 from laststep.checkpoints.sealed_files import find_manifest
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_events
-from laststep.records.checkpoint import CheckedCheckpoint
+from laststep.records.checkpoint import CheckedCheckpoint, Problem
 from laststep.records.errors import LaststepError
 from laststep.records.event import Event
 from laststep.records.resume import ResumePoint, SkippedCheckpoint
 from laststep.records.text import Text
 from laststep_guard import wire
 
+_IN_FILE = Text(en="{file}: {words}", zh="{file}：{words}")
 _COULD_NOT_TELL = Text(en="could not be verified", zh="无法校验")
 
 
@@ -82,5 +83,9 @@ def _step_of(path: Path) -> int:
 
 
 def _skip(checked: CheckedCheckpoint) -> SkippedCheckpoint:
-    reasons = tuple(problem.words for problem in checked.problems) or (_COULD_NOT_TELL,)
+    reasons = tuple(_word(problem) for problem in checked.problems) or (_COULD_NOT_TELL,)
     return SkippedCheckpoint(path=checked.path, step=checked.step, reasons=reasons)
+
+
+def _word(problem: Problem) -> Text:
+    return problem.words if problem.file is None else _IN_FILE.fill(file=problem.file, words=problem.words)
