@@ -1,13 +1,13 @@
 """Fine-tune a whole small model with transformers' `Trainer`, as a script of somebody's own does.
 
-    python plain_trainer.py OUTPUT_DIR
+    python plain_trainer.py OUTPUT_DIR [--hidden 64] [--max_steps 6] [--save_steps 3]
 
 It has no flag to go on from a checkpoint. Dropout, a shuffled data set, a collator that draws random numbers, two
 workers, evaluations: everything that a resume can get wrong.
 """
 
+import argparse
 import random
-import sys
 
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments, set_seed
@@ -40,13 +40,20 @@ def collate(rows):
 
 
 def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("output_dir")
+    parser.add_argument("--hidden", type=int, default=64, help="size of the model")
+    parser.add_argument("--max_steps", type=int, default=-1)
+    parser.add_argument("--save_steps", type=int, default=3)
+    wanted = parser.parse_args()
     set_seed(7)
     config = LlamaConfig(
-        vocab_size=WORDS, hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=4, attention_dropout=0.1,
+        vocab_size=WORDS, hidden_size=wanted.hidden, intermediate_size=2 * wanted.hidden, num_hidden_layers=2,
+        num_attention_heads=4, num_key_value_heads=4, attention_dropout=0.1,
     )  # fmt: skip
     args = TrainingArguments(
-        sys.argv[1], num_train_epochs=3, per_device_train_batch_size=4, gradient_accumulation_steps=2, save_steps=3,
+        wanted.output_dir, num_train_epochs=3, max_steps=wanted.max_steps, per_device_train_batch_size=4,
+        gradient_accumulation_steps=2, save_steps=wanted.save_steps,
         logging_steps=2, eval_strategy="steps", eval_steps=6, dataloader_num_workers=2, save_total_limit=4,
         use_cpu=True, report_to=[], learning_rate=1e-3, disable_tqdm=True,
     )  # fmt: skip
