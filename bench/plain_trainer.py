@@ -1,6 +1,6 @@
 """Fine-tune a whole small model with transformers' `Trainer`, as a script of somebody's own does.
 
-    python plain_trainer.py OUTPUT_DIR [--hidden 64] [--max_steps 6] [--save_steps 3]
+    python plain_trainer.py OUTPUT_DIR [--hidden 64] [--micro_batch 4] [--max_steps 6] [--save_steps 3]
 
 It has no flag to go on from a checkpoint. Dropout, a shuffled data set, a collator that draws random numbers, two
 workers, evaluations: everything that a resume can get wrong.
@@ -43,6 +43,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("output_dir")
     parser.add_argument("--hidden", type=int, default=64, help="size of the model")
+    parser.add_argument("--micro_batch", type=int, default=4)
     parser.add_argument("--max_steps", type=int, default=-1)
     parser.add_argument("--save_steps", type=int, default=3)
     wanted = parser.parse_args()
@@ -52,8 +53,8 @@ def main():
         num_attention_heads=4, num_key_value_heads=4, attention_dropout=0.1,
     )  # fmt: skip
     args = TrainingArguments(
-        wanted.output_dir, num_train_epochs=3, max_steps=wanted.max_steps, per_device_train_batch_size=4,
-        gradient_accumulation_steps=2, save_steps=wanted.save_steps,
+        wanted.output_dir, num_train_epochs=3, max_steps=wanted.max_steps, gradient_accumulation_steps=2,
+        per_device_train_batch_size=wanted.micro_batch, save_steps=wanted.save_steps,
         logging_steps=2, eval_strategy="steps", eval_steps=6, dataloader_num_workers=2, save_total_limit=4,
         use_cpu=True, report_to=[], learning_rate=1e-3, disable_tqdm=True,
     )  # fmt: skip
