@@ -102,6 +102,8 @@ def events_name(pid: int) -> str:
 # answer in their beats, and one decision makes it so: a link that is made once, by whoever comes first.
 PROPOSAL_NAME = "proposal.json"  # {"number", "step", "stop"}
 
+REFUSED_NAME = "refused"  # there while ranks are to take SIGTERM as ever, since they cannot be asked
+
 
 def wish_name(pid: int) -> str:
     """Name of the file by which a rank asks the holder to propose; its content is `stop` or `save`."""

@@ -218,6 +218,15 @@ def test_who_cannot_be_asked_is_told_except_of_a_command_that_trains_nothing(pla
     assert told == [("cannot_save",)] * 2
 
 
+def test_a_refusal_stays_until_somebody_is_asked_again(places, requests):
+    refused = places / "requests" / wire.REFUSED_NAME
+    requests.refuse()
+    assert refused.exists()
+    write_beat(places, 0, world_size=1)
+    requests.ask(stop=False)
+    assert not refused.exists()
+
+
 def test_without_a_folder_nobody_is_asked(told, clock):
     requests = SaveRequests(None, None, clock=clock, tell=told)
 

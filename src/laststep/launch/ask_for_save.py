@@ -143,6 +143,7 @@ class SaveRequests:
             if not stop and self._current.progress is not Progress.DECIDED:
                 return True  # one save serves all who ask
             self.give_up()
+        self._write_refusal(is_there=False)
         if self._requests_dir is not None and self._beats_dir is not None:
             request = SaveRequest(self._requests_dir, self._beats_dir, self._clock, stop=stop, number=self._number + 1)
             if request.begin():
@@ -170,6 +171,21 @@ class SaveRequests:
         if self._current is not None:
             self._current.cancel()
             self._current = None
+
+    def refuse(self) -> None:
+        """Let ranks take the next SIGTERM as ever."""
+        self.give_up()
+        self._write_refusal(is_there=True)
+
+    def _write_refusal(self, *, is_there: bool) -> None:
+        if self._requests_dir is None:
+            return
+        path = os.path.join(self._requests_dir, wire.REFUSED_NAME)
+        with contextlib.suppress(OSError):
+            if is_there:
+                write_json(path, {})
+            else:
+                os.unlink(path)
 
     def take_wish(self) -> str | None:
         """Take what a rank asks for that got a signal itself: `stop` or `save`."""

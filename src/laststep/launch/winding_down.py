@@ -72,6 +72,7 @@ class WindingDown:
             if self._saves.ask(stop=True):
                 self._enter(_Stage.SAVING, self._orders.grace_seconds)
             else:
+                self._saves.refuse()
                 ask_to_stop(self._asked)
                 self._enter(_Stage.STOPPING, self._orders.grace_seconds)
             self._tell(about="stopping", processes=len(self._asked), grace_seconds=self._orders.grace_seconds)
@@ -105,11 +106,13 @@ class WindingDown:
             self._next_wish = now + _WISH_SECONDS
             wish = self._saves.take_wish()
             if wish is not None and not self._saves.ask(stop=wish == "stop") and wish == "stop":
-                ask_to_stop(find_ranks(self._pid, self._orders.beats_dir))  # a second time: now it ends them
+                self._saves.refuse()
+                ask_to_stop(find_ranks(self._pid, self._orders.beats_dir))
 
     def _look_at_save(self, now: float, *, command_has_ended: bool) -> None:
         progress = self._saves.look()
         if progress is Progress.GIVEN_UP:  # a rank is gone, or the training is at its end
+            self._saves.refuse()
             ask_to_stop(self._asked)
             self._stage = _Stage.STOPPING
         elif now >= self._deadline and self._saves.is_under_way:

@@ -15,12 +15,13 @@ from typing import Any, Callable, Optional, Tuple
 from laststep_guard.guardian import Guardian
 from laststep_guard.guards.agreement import Agreement
 from laststep_guard.guards.peers import Peers, is_alive
-from laststep_guard.wire import EventKind, Flag, wish_name
+from laststep_guard.wire import REFUSED_NAME, EventKind, Flag, wish_name
 
 Method = Callable[..., Any]
 
 _EXIT_CODE = 128 + signal.SIGTERM
 _LOOK_SECONDS = 0.02
+_TOGETHER_SECONDS = 10.0  # between signals that are one request
 _LONGEST_DEAF_SECONDS = 10.0  # for the holder to take a wish
 _LONGEST_WAIT_SECONDS = 60.0  # for the other ranks to end their part of the last save
 
@@ -48,13 +49,13 @@ class Requests:
         self._folder = folder
         self._agreement = Agreement(folder)
         self._wished: Optional[str] = None  # by a signal, in a world of one
-        self._signals = 0
+        self._asked_at: Optional[float] = None  # by the first SIGTERM
         self._unheard: Optional[Tuple[str, float]] = None  # the file of a wish, and until when it is left to the holder
         os.register_at_fork(after_in_child=guardian.shield.wrap("leave signals to the parent", self._give_back))
 
     def begin(self, _trainer: Any) -> None:
         """Listen to signals as long as the training lasts, where nobody else does."""
-        self._wished, self._signals = None, 0
+        self._wished = self._asked_at = None
         self._guardian.heartbeat.flags |= Flag.TAKES_REQUESTS
         if threading.current_thread() is not threading.main_thread():
             return  # only the main thread may; requests of the holder come through all the same
@@ -95,10 +96,14 @@ class Requests:
     # -- signals ------------------------------------------------------------------------------------------------------
 
     def _on_signal(self, number: int, _frame: Optional[FrameType]) -> None:
-        """Ask for a save; a second SIGTERM, or one after another rank has died, ends this rank as ever."""
-        is_stop = number == signal.SIGTERM
-        self._signals += is_stop
-        if is_stop and (self._signals > 1 or self._guardian.state.is_stopping or not self._are_peers_alive()):
+        """Ask for a save; one SIGTERM long after another, or after another rank has died, ends this rank as ever.
+
+        A scheduler sends it to all, and the launcher that got it as well sends it once more.
+        """
+        is_stop, now = number == signal.SIGTERM, time.monotonic()
+        if is_stop and self._asked_at is None:
+            self._asked_at = now
+        if is_stop and (now - (self._asked_at or now) > _TOGETHER_SECONDS or self._is_to_die()):
             _die()
         elif self._guardian.state.world_size == 1:
             self._wished = "stop" if is_stop or self._wished == "stop" else "save"
@@ -112,6 +117,9 @@ class Requests:
         os.replace(f"{path}.new", path)
         if what == "stop":
             self._unheard = path, time.monotonic() + _LONGEST_DEAF_SECONDS
+
+    def _is_to_die(self) -> bool:
+        return os.path.exists(os.path.join(self._folder, REFUSED_NAME)) or not self._are_peers_alive()
 
     def _are_peers_alive(self) -> bool:
         state = self._guardian.state

@@ -13,11 +13,12 @@ from laststep_guard.frameworks.file_writes import catching, forgiving, mark_inco
 from laststep_guard.guardian import Guardian, Save
 from laststep_guard.guards.failed_writes import read_free_bytes, tell_failed_write
 from laststep_guard.guards.peers import Peers, is_alive
-from laststep_guard.wire import EventKind
+from laststep_guard.wire import EventKind, Phase
 
 Method = Callable[..., Any]
 
 _LOOK_SECONDS = 0.02
+_LONGEST_WAIT_SECONDS = 5.0  # for a rank that is in no save; one that is in it is waited for
 _CALLBACK_EVENTS = ("on_log", "on_evaluate", "on_save", "on_epoch_end", "on_train_end")
 
 
@@ -48,6 +49,7 @@ class SaveKeeper:
         self._guardian = guardian
         self._is_settled = True  # whether all ranks know how the last save went
         self._has_last_failed = False  # on any rank, as far as that is settled
+        self._saves_alone = False
         self._best: Tuple[Any, ...] = (None, None, None)
         self._last_path: Optional[str] = None  # of the last save of this rank that went well
 
@@ -159,19 +161,24 @@ class SaveKeeper:
             trainer.state.best_metric, trainer.state.best_model_checkpoint, best_step = self._best
             if best_step is not None:
                 trainer.state.best_global_step = best_step
-        return self._is_one_machine() and not save.is_again
+        return self._is_one_machine() and not save.is_again and not self._saves_alone
 
     def _has_failed_anywhere(self, save: Save) -> bool:
         """Look at how the others have left the save, and wait for one that is still in it."""
-        if not self._is_one_machine() or self._guardian.state.world_size == 1:
+        if not self._is_one_machine() or self._guardian.state.world_size == 1 or self._saves_alone:
             return save.has_failed
-        peers = Peers(self._guardian.settings.beats_dir, self._guardian.state.world_size)
+        peers, waited = Peers(self._guardian.settings.beats_dir, self._guardian.state.world_size), 0.0
         while True:
             beats = peers.read()
-            if all(abs(beat.last_save) >= save.step for beat in beats):
+            late = [beat for beat in beats if abs(beat.last_save) < save.step]
+            if not late:
                 return any(beat.last_save == -save.step for beat in beats)
-            if not all(is_alive(beat.pid) for beat in beats):
+            if not all(is_alive(beat.pid) for beat in late):
                 return True  # whatever comes now, it is no save that all have made
+            waited += 0 if any(beat.phase is Phase.SAVE for beat in late) else _LOOK_SECONDS
+            if waited > _LONGEST_WAIT_SECONDS:
+                self._saves_alone = True  # a callback of the user's lets this rank save, and not the others
+                return save.has_failed
             time.sleep(_LOOK_SECONDS)
 
     def _is_one_machine(self) -> bool:

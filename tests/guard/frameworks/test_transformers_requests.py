@@ -240,10 +240,24 @@ def run(folder, body, *, world_size=1):
     return subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode
 
 
-def test_a_second_sigterm_ends_a_rank_as_ever(tmp_path):
-    body = "os.kill(os.getpid(), signal.SIGTERM); os.kill(os.getpid(), signal.SIGTERM); time.sleep(30)"
+LATER = """
+from laststep_guard.frameworks import transformers_requests
+transformers_requests._TOGETHER_SECONDS = 0.1
+"""
 
-    assert run(tmp_path, body) == -TERM
+
+@pytest.mark.parametrize(("pause", "code"), [(0.0, 7), (0.3, -TERM)])
+def test_a_second_sigterm_ends_a_rank_as_ever_unless_both_are_one_request(tmp_path, pause, code):
+    """A scheduler tells everybody, and torchrun's agent, told as well, tells its ranks once more."""
+    told = "os.kill(os.getpid(), signal.SIGTERM)"
+
+    assert run(tmp_path, f"{LATER}\n{told}; time.sleep({pause}); {told}; sys.exit(7)") == code
+
+
+def test_a_sigterm_of_a_holder_that_cannot_ask_ends_a_rank_as_ever(tmp_path):
+    (tmp_path / wire.REFUSED_NAME).touch()
+
+    assert run(tmp_path, "os.kill(os.getpid(), signal.SIGTERM); time.sleep(30)") == -TERM
 
 
 def test_a_sigterm_after_another_rank_has_died_ends_a_rank_as_ever(tmp_path):

@@ -209,6 +209,18 @@ def test_every_rank_makes_again_what_one_could_not_write(make_rank, failing):
     assert [rank.ends_step(5) for rank in ranks] == [False, False]
 
 
+def test_a_rank_that_saves_alone_waits_for_nobody_in_vain(make_rank, monkeypatch):
+    """A callback on rank 0 that asks for a save, as some scripts have it: the others wait in the next step for it."""
+    monkeypatch.setattr("laststep_guard.frameworks.transformers_saves._LONGEST_WAIT_SECONDS", 0.05)
+    ranks = [make_rank(rank=number, world_size=2) for number in range(2)]
+    ranks[0].save(3, ["rng_state.pth"])
+
+    assert not ranks[0].ends_step(4)
+    ranks[0].save(6)
+    monkeypatch.setattr("laststep_guard.frameworks.transformers_saves.time", None)
+    assert not ranks[0].ends_step(7)  # it waits no more
+
+
 def test_where_ranks_cannot_see_each_other_none_saves_alone(make_rank):
     """On several machines each would come to an answer of its own."""
     rank = make_rank(rank=0, world_size=2)
