@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from laststep.cli import attach, checkpoints, demo, options, render, resume, run, runs, save, stop
+from laststep.cli import attach, checkpoints, demo, diagnose, explain, options, render, resume, run, runs, save, stop
 from laststep.launch.streams import secure_standard_streams
 from laststep.records.errors import LaststepError
 from laststep.records.text import Text, choose_language
@@ -33,6 +33,8 @@ app.command(name="resume", epilog=resume.EXAMPLES)(resume.resume)
 app.command(name="attach", epilog=attach.EXAMPLES)(attach.attach)
 app.command(name="save", epilog=save.EXAMPLES)(save.save)
 app.command(name="stop", epilog=stop.EXAMPLES)(stop.stop)
+app.command(name="diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
+app.command(name="explain", epilog=explain.EXAMPLES)(explain.explain)
 app.command(name="runs")(runs.runs)
 app.command(name="demo")(demo.demo)
 app.add_typer(checkpoints.app, name="checkpoints")

@@ -3,7 +3,8 @@
 LaststepError             an error with a message for the user
 ├── CommandError          the command cannot be read, found or started
 ├── RunNotFoundError      no run, or more than one, goes by that name
-└── CheckpointError       what was named is no checkpoint, or cannot be looked at
+├── CheckpointError       what was named is no checkpoint, or cannot be looked at
+└── InputError            what was to be read cannot be
 """
 
 from laststep.records.text import Text, join_texts
@@ -34,3 +35,7 @@ class RunNotFoundError(LaststepError):
 
 class CheckpointError(LaststepError):
     """What was named is no checkpoint, or cannot be looked at."""
+
+
+class InputError(LaststepError):
+    """What was to be read cannot be."""

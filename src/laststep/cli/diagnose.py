@@ -1,0 +1,45 @@
+"""How does `laststep diagnose` read its options?"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from laststep.cli import options, render_diagnosis
+from laststep.diagnosis.diagnose import diagnose as diagnose_log
+from laststep.diagnosis.diagnose import diagnose_file, list_batch
+
+EXAMPLES = """\b
+Examples:
+  laststep diagnose nohup.out
+  laststep diagnose --command-file train.sh train.log
+  journalctl -u train | laststep diagnose -
+  laststep diagnose --json --batch logs/
+"""
+
+
+def diagnose(
+    context: typer.Context,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="A log, or - for standard input.")],
+    command_file: Annotated[
+        Path | None, typer.Option("--command-file", metavar="FILE", help="The command that was run, as a text file.")
+    ] = None,
+    batch: Annotated[bool, typer.Option("--batch", help="PATH is a folder of logs, each NAME.log.")] = False,
+    as_json: options.Json = False,
+    lang: options.Lang = None,
+    debug: options.Debug = False,
+) -> None:
+    """Say from a log what happened, where and why, and what to do about it."""
+    del debug  # read by cli/main.py
+    language = options.settle_language(context, lang)
+    command = command_file.read_text(encoding="utf-8", errors="replace") if command_file is not None else ""
+    for path in paths:
+        if batch:
+            for log, beside in list_batch(Path(path)):
+                render_diagnosis.show(diagnose_file(log, command=beside), language, as_json=as_json)
+        elif path == "-":
+            seen = diagnose_log(sys.stdin.buffer, source="-", command=command)
+            render_diagnosis.show(seen, language, as_json=as_json)
+        else:
+            render_diagnosis.show(diagnose_file(Path(path), command=command), language, as_json=as_json)

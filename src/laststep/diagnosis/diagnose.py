@@ -1,0 +1,91 @@
+"""What does an input show?"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from laststep.diagnosis.decide import LEAST, Weighed, decide
+from laststep.diagnosis.find_signals import Seen, make_index
+from laststep.diagnosis.read_log import read_chunks
+from laststep.failures.catalog import NO_FAULT, UNKNOWN, load_failures
+from laststep.failures.failure import Failure
+from laststep.records.errors import InputError
+from laststep.records.text import Text, join_texts
+from laststep.records.verdict import Advice, Certainty, Diagnosis, Evidence, Verdict
+
+_MOST_ALTERNATIVES = 4
+_UNREADABLE = Text(en="{path} cannot be read: {reason}", zh="无法读取 {path}：{reason}")
+_EXPLAINED = Text(en="{title}. {meaning}", zh="{title}。{meaning}")
+_SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
+_DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
+_LONGEST_QUOTE = 400
+
+
+def diagnose_file(path: Path, *, command: str = "") -> Diagnosis:
+    """Diagnose a log on disk. Raises InputError."""
+    try:
+        with path.open("rb") as file:
+            return diagnose(file, source=str(path), command=command)
+    except OSError as error:
+        raise InputError(_UNREADABLE.fill(path=path, reason=error.strerror or error)) from error
+
+
+def diagnose(file: BinaryIO, *, source: str, command: str = "") -> Diagnosis:
+    """Diagnose a log, read once from its beginning to its end."""
+    failures = load_failures()
+    seen = make_index(tuple(failures.values())).search(read_chunks(file), source)
+    weighed = [one for one in decide(failures.values(), seen, command) if one.score > 0]
+    best = _choose(weighed) or _fall_back(failures, seen)
+    rest = [one for one in weighed if one.failure.id != best.failure.id]
+    beside = [one for one in rest if one.failure.separate and one.has_proof and one.says_something]
+    return Diagnosis(
+        path=source,
+        verdict=_word(best),
+        alternatives=tuple(_word(one) for one in rest if one not in beside)[:_MOST_ALTERNATIVES],
+        also=tuple(_word(one) for one in beside),
+    )
+
+
+def _choose(weighed: Sequence[Weighed]) -> Weighed | None:
+    """Choose what an input is about: what the software itself says, before what goes on beside it."""
+    told = [one for one in weighed if one.says_something]
+    proven = [one for one in told if one.has_proof and not one.failure.separate]
+    return next(iter(proven or told), None)
+
+
+def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
+    """Nothing speaks for a cause: then either nothing failed, or the log does not show what."""
+    is_fine = "progress goes on" in seen.facts or ("finished" in seen.facts and "no traceback" in seen.facts)
+    last = seen.facts.get("last line")
+    evidence = (last,) if last is not None and last.text else ()
+    return Weighed(failures[NO_FAULT if is_fine else UNKNOWN], LEAST, has_proof=False, first=0, evidence=evidence)
+
+
+def _word(one: Weighed) -> Verdict:
+    failure = one.failure
+    advice = tuple(Advice(remedy.title, remedy.remedy_class) for remedy in failure.remedy)
+    parts = [_EXPLAINED.fill(title=failure.title, meaning=failure.meaning)]
+    parts += [_SEEN.fill(text=_shorten(evidence)) for evidence in one.evidence[:1]]
+    parts += [_DO.fill(advice=join_texts((each.title for each in advice), between="; "))] if advice else []
+    certainty = one.certainty if failure.id not in (UNKNOWN, NO_FAULT) or one.has_proof else Certainty.UNKNOWN
+    return Verdict(
+        cause=failure.id,
+        certainty=certainty,
+        confidence=one.confidence,
+        explanation=join_texts(parts, between=" "),
+        evidence=one.evidence,
+        advice=advice,
+    )
+
+
+def _shorten(evidence: Evidence) -> str:
+    return evidence.text if len(evidence.text) <= _LONGEST_QUOTE else evidence.text[:_LONGEST_QUOTE] + "…"
+
+
+def list_batch(folder: Path) -> Sequence[tuple[Path, str]]:
+    """List the logs of a folder, NAME.log, each with the command in NAME.command, if there is one."""
+    found = []
+    for log in sorted(folder.glob("*.log")):
+        beside = log.with_suffix(".command")
+        found.append((log, beside.read_text(encoding="utf-8", errors="replace") if beside.exists() else ""))
+    return found

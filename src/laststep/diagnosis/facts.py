@@ -1,0 +1,147 @@
+"""What can be told of a log as a whole: did it train, evaluate, save, resume; is there a traceback; how does it end?
+
+Plain texts, each with its first and last place. Those that a log is full of are looked for where a piece of it begins
+and ends; the others come with the search for signals. A fact is never more than a hint.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from laststep.diagnosis.read_log import Chunk, clean, split_drawn
+from laststep.records.verdict import Evidence
+
+_MANY_STEPS = 20
+# By name: texts, any of which shows it.
+TEXTS: Mapping[str, tuple[bytes, ...]] = {
+    "traceback": (b"Traceback (most recent call last)", b"Error: ", b"Exception: ", b"error: ", b"Assertion `"),
+    "bar": (b"it/s", b"s/it", b"examples/s"),
+    "training": (b"'loss':", b'"loss":', b"Train: ", b"train_loss", b"lm loss", b"Epoch "),
+    "preparing": (
+        b"Running tokenizer on dataset", b"Map (num_proc", b"Map: ", b"Converting format", b"Generating train split",
+        b"Packing", b"num_proc=",
+    ),
+    "evaluating": (b"Val: ", b"Running Evaluation", b"Evaluat", b"in evaluate", b"evaluation_loop", b"prediction_step"),
+    "saving": (
+        b"Saving model checkpoint", b"Saving safetensors", b"save_checkpoint", b"save_pretrained", b"_save", b"Saving ",
+        b"is about to be saved",
+    ),
+    "resuming": (
+        b"resume_from_checkpoint", b"Resumed from", b"Continuing training from", b"Resuming", b"_load_optimizer",
+        b"load_checkpoint", b"_load_rng_state",
+    ),
+    "loading": (b"Loading checkpoint shards", b"from_pretrained"),
+    "killed": (b"exitcode: -9", b"exit code -9", b"Killed", b"SIGKILL", b"return code = -9"),
+    "ranks": (b"[rank", b"[Rank ", b"local_rank:", b"torch/distributed"),
+    "finished": (b"'train_runtime'", b"100%|", b"Training completed", b"train_runtime"),
+}  # fmt: skip
+
+
+SELDOM = ("traceback", "evaluating", "saving", "resuming", "loading", "killed", "finished")
+_END_BYTES = 256 * 1024
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where a text was seen first and last, in bytes from the begin, and the line of the last."""
+
+    first: int
+    last: int
+    evidence: Evidence
+
+
+@dataclass(slots=True)
+class FactFinder:
+    """Looks through a log once."""
+
+    source: str
+    _offset: int = 0
+    _places: dict[str, _Place] = field(default_factory=dict)
+    _last_line: Evidence | None = None
+
+    def look(self, chunk: Chunk, hits: Mapping[bytes, tuple[int, int]]) -> None:
+        """Look at the next piece. `hits`: where each text of `SELDOM` is seen first and last in it."""
+        for name, texts in TEXTS.items():
+            places = (
+                [hits[text] for text in texts if text in hits] if name in SELDOM else _look_at_ends(chunk.data, texts)
+            )
+            if places:
+                self._note(name, chunk, min(first for first, _ in places), max(last for _, last in places))
+        stripped = chunk.data.rstrip()
+        if stripped:
+            self._last_line = self._quote(chunk, len(stripped) - 1)
+        self._offset += len(chunk.data)
+
+    def _note(self, name: str, chunk: Chunk, first: int, last: int) -> None:
+        evidence = self._quote(chunk, last)
+        if name in self._places:
+            self._places[name].last, self._places[name].evidence = self._offset + last, evidence
+        else:
+            self._places[name] = _Place(self._offset + first, self._offset + last, evidence)
+
+    def finish(self) -> dict[str, Evidence | None]:
+        """Give the facts that hold, each with a line that shows it, or None."""
+        facts: dict[str, Evidence | None] = {name: place.evidence for name, place in self._places.items()}
+        facts["last line"] = self._last_line
+        facts.update(dict.fromkeys(name for name, holds in DERIVED.items() if holds(self._places)))
+        bar = facts.get("bar")
+        if bar is not None:
+            facts.update(dict.fromkeys(_read_bar(bar.text), bar))
+        return facts
+
+    def _quote(self, chunk: Chunk, position: int) -> Evidence:
+        begin = chunk.data.rfind(b"\n", 0, position + 1) + 1
+        if begin > position:
+            begin = chunk.data.rfind(b"\n", 0, position) + 1
+        end = chunk.data.find(b"\n", position)
+        parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
+        line = chunk.first_line + chunk.data.count(b"\n", 0, begin)
+        return Evidence(self.source, line, parts[-1] if parts else "")
+
+
+def _look_at_ends(data: bytes, texts: Iterable[bytes]) -> list[tuple[int, int]]:
+    """Look for texts where a piece of a log begins and where it ends."""
+    places = []
+    for text in texts:
+        first = data.find(text, 0, _END_BYTES)
+        last = data.rfind(text, max(0, len(data) - _END_BYTES))
+        if first >= 0 or last >= 0:
+            places.append((first if first >= 0 else last, last if last >= 0 else first))
+    return places
+
+
+def _read_bar(text: str) -> Iterator[str]:
+    """Tell from the last bar how far it had come."""
+    match = re.search(r"(\d+)/\d+ \[", text)
+    if match is not None:
+        yield from ("many steps",) if int(match.group(1)) >= _MANY_STEPS else ()
+        yield from ("first step",) if int(match.group(1)) <= 1 else ()
+    if re.search(r"\d+:\d\d:\d\d<", text):
+        yield "hours"
+
+
+_Places = Mapping[str, _Place]
+
+
+def _without(name: str) -> Callable[[_Places], bool]:
+    return lambda places: name not in places
+
+
+def _is_last(name: str, *others: str) -> Callable[[_Places], bool]:
+    return lambda places: (
+        name in places
+        and places[name].last >= max((places[other].last for other in others if other in places), default=0)
+    )
+
+
+DERIVED: Mapping[str, Callable[[_Places], bool]] = {
+    "no traceback": _without("traceback"),
+    "no training": _without("training"),
+    "no bar": _without("bar"),
+    "no saving": _without("saving"),
+    "progress goes on": _is_last("bar", "traceback", "killed"),
+    "evaluated last": _is_last("evaluating", "training", "preparing"),
+    "saved last": _is_last("saving", "training", "evaluating"),
+    "prepared last": lambda places: "preparing" in places and "training" not in places,
+}
+NAMES = frozenset(TEXTS) | frozenset(DERIVED) | {"last line", "many steps", "first step", "hours"}

@@ -1,0 +1,140 @@
+"""Which signals of which causes are in a log, and where?
+
+All plain texts that signals need are searched for at once; only lines that hold one are given to the expressions.
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import ahocorasick_rs
+
+from laststep.diagnosis.facts import SELDOM, TEXTS, FactFinder
+from laststep.diagnosis.literals import find_literals
+from laststep.diagnosis.read_log import Chunk, clean, split_drawn
+from laststep.failures.failure import Failure, Signal
+from laststep.records.verdict import Evidence
+
+_MOST_EVIDENCE = 3  # of one signal
+_COMMAND = -1  # in the place of a signal's number
+_LAUNCHERS = (
+    "swift sft ",
+    "swift pt ",
+    "swift rlhf ",
+    "torchrun ",
+    "accelerate launch ",
+    "llamafactory-cli ",
+    "deepspeed --",
+)
+_MOST_LOOKS = 400  # at lines for one text in one piece of a log; a million alike say nothing more
+
+
+@dataclass(slots=True)
+class Sighting:
+    """A signal that was seen."""
+
+    signal: Signal
+    first: int  # the position of the line in the input: the number of its byte
+    count: int = 0
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Everything that was seen in an input. Sightings by cause and by the signal's name."""
+
+    sightings: Mapping[str, Mapping[str, Sighting]]
+    facts: Mapping[str, Evidence | None]  # by name; with a line that shows it, where one does
+    commands: tuple[Evidence, ...] = ()  # lines that look like the command itself, as in a pasted question
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that is looked at: its first byte within the piece, its number in the log, what was drawn in it."""
+
+    begin: int
+    number: int
+    parts: list[str]
+
+
+_Found = dict[str, dict[str, Sighting]]
+
+
+class SignalIndex:
+    """All signals of all causes, ready to be searched for. Made once."""
+
+    def __init__(self, failures: Iterable[Failure]) -> None:
+        self._lines: list[tuple[str, Signal]] = []
+        by_text: dict[str, list[int]] = {text: [_COMMAND] for text in _LAUNCHERS}
+        by_text |= {text.decode(): [] for name in SELDOM for text in TEXTS[name]}
+        for failure in failures:
+            for signal in failure.signal:
+                if signal.line is not None:
+                    for text in find_literals(signal.line):
+                        by_text.setdefault(text, []).append(len(self._lines))
+                    self._lines.append((failure.id, signal))
+        self._texts = [text.encode() for text in by_text]
+        self._signals_of = list(by_text.values())
+        self._automaton = ahocorasick_rs.BytesAhoCorasick(self._texts)
+
+    def search(self, chunks: Iterable[Chunk], source: str) -> Seen:
+        """Search a log from its beginning to its end."""
+        found: _Found = {}
+        facts, commands = FactFinder(source), list[Evidence]()
+        offset = 0
+        for chunk in chunks:
+            places, lines = self._search_texts(chunk.data)
+            facts.look(chunk, places)
+            for line in _read_lines(chunk, sorted(lines)):
+                for number in sorted(lines[line.begin] - {_COMMAND}):
+                    self._try(number, line, offset, source, found)
+                if _COMMAND in lines[line.begin] and len(commands) < _MOST_EVIDENCE:
+                    commands.append(Evidence(source, line.number, "\n".join(line.parts)))
+            offset += len(chunk.data)
+        return Seen(found, facts.finish(), tuple(commands))
+
+    def _search_texts(self, data: bytes) -> tuple[Mapping[bytes, tuple[int, int]], Mapping[int, set[int]]]:
+        """Give where each text is first and last, and the beginnings of lines with the signals to be tried there."""
+        first, last = dict[int, int](), dict[int, int]()
+        looks, lines = [0] * len(self._texts), dict[int, set[int]]()
+        for number, begin, _ in self._automaton.find_matches_as_indexes(data, overlapping=True):
+            first.setdefault(number, begin)
+            last[number] = begin
+            if self._signals_of[number] and looks[number] < _MOST_LOOKS:
+                looks[number] += 1
+                lines.setdefault(data.rfind(b"\n", 0, begin) + 1, set()).update(self._signals_of[number])
+        return {self._texts[number]: (place, last[number]) for number, place in first.items()}, lines
+
+    def _try(self, number: int, line: _Line, offset: int, source: str, found: _Found) -> None:
+        cause, signal = self._lines[number]
+        expression = _compile(signal.line or "")
+        part = next((part for part in reversed(line.parts) if expression.search(part)), None)
+        if part is None:
+            return
+        sightings = found.setdefault(cause, {})
+        sighting = sightings.setdefault(signal.name, Sighting(signal, offset + line.begin))
+        sighting.count += 1
+        if len(sighting.evidence) < _MOST_EVIDENCE:
+            sighting.evidence.append(Evidence(source, line.number, part))
+
+
+def _read_lines(chunk: Chunk, begins: Iterable[int]) -> Iterator[_Line]:
+    """Read the lines that are to be looked at, in order."""
+    number, counted = chunk.first_line, 0
+    for begin in begins:
+        number += chunk.data.count(b"\n", counted, begin)
+        counted = begin
+        end = chunk.data.find(b"\n", begin)
+        parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
+        yield _Line(begin, number, parts)
+
+
+@functools.cache
+def _compile(expression: str) -> re.Pattern[str]:
+    return re.compile(expression)  # only those that a text of the log asks for
+
+
+@functools.cache
+def make_index(failures: tuple[Failure, ...]) -> SignalIndex:
+    return SignalIndex(failures)

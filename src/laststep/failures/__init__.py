@@ -1,0 +1,1 @@
+"""The knowledge base: one file a cause, in a folder a family."""

@@ -1,0 +1,55 @@
+"""What happened to a run, as far as evidence shows?"""
+
+import enum
+from dataclasses import dataclass, field
+
+from laststep.records.text import Text
+
+
+class Certainty(enum.Enum):
+    """How sure a verdict is."""
+
+    PROVEN = "proven"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A line that is really in the input, quoted. `line` counts from 1; None for what is no line of a file."""
+
+    source: str
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One thing to do about it."""
+
+    title: Text
+    remedy_class: str  # identical, equivalent or altering
+    command: str | None = None  # the whole command, corrected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One cause, with what speaks for it."""
+
+    cause: str  # family.cause
+    certainty: Certainty
+    confidence: float  # 0 to 1
+    explanation: Text
+    evidence: tuple[Evidence, ...] = ()
+    advice: tuple[Advice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What an input shows: the cause, what competes with it, and what else went wrong."""
+
+    path: str
+    verdict: Verdict
+    alternatives: tuple[Verdict, ...] = ()  # for the same failure, the likeliest first
+    also: tuple[Verdict, ...] = field(default=())  # separate problems
