@@ -21,6 +21,9 @@ class Clock:
     def monotonic(self):
         return self.seconds
 
+    def sleep(self, seconds):
+        self.seconds += seconds
+
 
 @pytest.fixture
 def places(tmp_path):
@@ -167,6 +170,40 @@ def test_the_last_step_is_proposed_at_most(places, clock):
 
     assert request.step == 9
     assert request.look() is Progress.GIVEN_UP
+
+
+def tear(places, rank=0):
+    """Leave a beat as it is in the middle of being written."""
+    path = places / "beats" / wire.beat_name(rank)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def test_a_beat_that_is_being_written_is_read_again(places, clock, monkeypatch):
+    """Otherwise a save would be given up, or taken for done, because of a moment."""
+    for rank in range(2):
+        write_beat(places, rank, step=3)
+    request = make_request(places, clock)
+    tear(places, 1)
+    monkeypatch.setattr(clock, "sleep", lambda _seconds: write_beat(places, 1, step=3))
+    assert request.begin()
+
+    write_beat(places, 0, step=4, answer=1, last_save=4)
+    tear(places, 1)
+    assert request.look() is Progress.ASKING
+    write_beat(places, 1, step=4, answer=1)
+    assert request.look() is Progress.DECIDED
+    tear(places, 1)
+    assert request.look() is Progress.DECIDED
+
+
+def test_one_that_stays_torn_is_not_waited_for(places, clock):
+    write_beat(places, 0, world_size=1)
+    tear(places)
+
+    assert not make_request(places, clock).begin()
+    assert clock.seconds < 1
 
 
 class Told(list):

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from laststep.host.clock import Clock
 from laststep.host.processes import is_alive
 from laststep.launch.records_on_disk import write_json
-from laststep.launch.stop import read_beats
+from laststep.launch.stop import read_beats, read_every_beat
 from laststep_guard import wire
 
 _FURTHEST_AHEAD = 64  # steps
+_TORN_SECONDS = 0.5  # a beat that is being written is whole much sooner
 _WORDLESS_SECONDS = 0.1  # between a rank's end of a step and its answer lie microseconds
 
 
@@ -46,18 +47,20 @@ class SaveRequest:
 
     def begin(self) -> bool:
         """Propose; False when the ranks cannot be asked: none trains, they are elsewhere too, or do not listen."""
-        beats = self._read_world()
+        beats = self._wait_for_world()
         if not beats or (self._stop and any(wire.Flag.STOPS_BY_ITSELF in beat.flags for beat in beats)):
             return False
         return self._propose(beats)
 
     def look(self) -> Progress:
         """Look at the answers and go on."""
-        beats = self._read_world()
+        beats = read_every_beat(self._beats_dir)
+        if beats is None:
+            return self.progress  # a rank writes its beat at this moment
         if self.progress is Progress.ASKING:
-            self._look_at_answers(beats)
+            self._look_at_answers(_choose_world(beats))
         elif self.progress is Progress.DECIDED:
-            self._look_at_saves()
+            self._look_at_saves(beats)
         return self.progress
 
     def cancel(self) -> None:
@@ -94,9 +97,8 @@ class SaveRequest:
             self._late_since = now
         return self._late_since is not None and now - self._late_since > _WORDLESS_SECONDS
 
-    def _look_at_saves(self) -> None:
+    def _look_at_saves(self, beats: Sequence[wire.Beat]) -> None:
         # The beat outlives its rank, so a rank that has saved and left has saved all the same.
-        beats = read_beats(self._beats_dir)
         if all(abs(beat.last_save) >= self.step for beat in beats):
             failed = any(beat.last_save == -self.step for beat in beats)
             self.progress = Progress.FAILED if failed else Progress.SAVED
@@ -112,11 +114,17 @@ class SaveRequest:
         path = os.path.join(self._requests_dir, wire.PROPOSAL_NAME)
         return write_json(path, {"number": self.number, "step": self.step, "stop": self._stop})
 
-    def _read_world(self) -> Sequence[wire.Beat]:
-        """Read the beats of all ranks; none where not every rank of the world is alive here and listens."""
-        beats = read_beats(self._beats_dir)
-        listen = all(wire.Flag.TAKES_REQUESTS in beat.flags and is_alive(beat.pid) for beat in beats)
-        return beats if beats and listen and len(beats) >= beats[0].world_size else ()
+    def _wait_for_world(self) -> Sequence[wire.Beat]:
+        until = self._clock.monotonic() + _TORN_SECONDS
+        while (beats := read_every_beat(self._beats_dir)) is None and self._clock.monotonic() < until:
+            self._clock.sleep(_TORN_SECONDS / 100)
+        return _choose_world(beats or ())
+
+
+def _choose_world(beats: Sequence[wire.Beat]) -> Sequence[wire.Beat]:
+    """Give the beats of all ranks; none where not every rank of the world is alive here and listens."""
+    listen = all(wire.Flag.TAKES_REQUESTS in beat.flags and is_alive(beat.pid) for beat in beats)
+    return beats if beats and listen and len(beats) >= beats[0].world_size else ()
 
 
 class SaveRequests:

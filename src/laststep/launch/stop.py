@@ -43,6 +43,16 @@ def read_beats(beats_dir: str | None) -> list[wire.Beat]:
     return [beat for beat in beats if beat is not None]
 
 
+def read_every_beat(beats_dir: str) -> list[wire.Beat] | None:
+    """Read the beats of all ranks; None when one is torn, because it is being written: look again."""
+    try:
+        beats = [_read_beat(os.path.join(beats_dir, name)) for name in os.listdir(beats_dir)]
+    except OSError:
+        return []
+    whole = [beat for beat in beats if beat is not None]
+    return whole if len(whole) == len(beats) else None
+
+
 def ask_to_stop(pids: Sequence[int]) -> int:
     """Send SIGTERM; gives how many got it."""
     return send_signal(pids, signal.SIGTERM)

@@ -1,11 +1,13 @@
 """What do the beats of the other ranks on this machine say?"""
 
 import os
+import time
 from typing import List, Optional
 
 from laststep_guard import wire
 
-_TRIES = 100  # a beat that is read while it is written is torn
+_TRIES = 1000  # a beat that is read while it is written is torn; its writer may have lost the processor just then
+_PAUSE_SECONDS = 0.002
 
 
 class Peers:
@@ -25,6 +27,7 @@ class Peers:
                 beat = wire.read_beat(file.read(wire.BEAT_BYTES))
             if beat is not None:
                 return beat
+            time.sleep(_PAUSE_SECONDS)
         raise OSError(f"{path} is no beat")
 
 
