@@ -4,7 +4,7 @@ LASTSTEP_ENVS ?= $(CURDIR)/.envs
 export LASTSTEP_ENVS
 BIN := .venv/bin
 BENCHES := hang_on_two_ranks inside_memory_limit kill_workers healthy_is_identical documents_once_speed overhead \
-	under_deepspeed resume_exactly damaged_checkpoints verify_speed disk_full stop_and_save save_speed
+	under_deepspeed resume_exactly damaged_checkpoints verify_speed disk_full stop_and_save save_speed diagnose_speed
 
 .PHONY: demo test check reproduce bench envs tools clean
 
