@@ -38,7 +38,7 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
 
 
 SELDOM = ("traceback", "evaluating", "saving", "resuming", "loading", "killed", "finished")
-_END_BYTES = 256 * 1024
+_END_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)

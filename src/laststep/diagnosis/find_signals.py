@@ -27,6 +27,7 @@ _LAUNCHERS = (
     "llamafactory-cli ",
     "deepspeed --",
 )
+_LONG_CHUNKS = 4  # from here on a log is long
 _MOST_LOOKS = 400  # at lines for one text in one piece of a log; a million alike say nothing more
 
 
@@ -83,12 +84,15 @@ class SignalIndex:
         found: _Found = {}
         facts, commands = FactFinder(source), list[Evidence]()
         offset = 0
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks):
+            if number == _LONG_CHUNKS:  # worth the time that it takes to build: it searches twice as fast
+                dfa = ahocorasick_rs.Implementation.DFA
+                self._automaton = ahocorasick_rs.BytesAhoCorasick(self._texts, implementation=dfa)
             places, lines = self._search_texts(chunk.data)
             facts.look(chunk, places)
             for line in _read_lines(chunk, sorted(lines)):
-                for number in sorted(lines[line.begin] - {_COMMAND}):
-                    self._try(number, line, offset, source, found)
+                for signal in sorted(lines[line.begin] - {_COMMAND}):
+                    self._try(signal, line, offset, source, found)
                 if _COMMAND in lines[line.begin] and len(commands) < _MOST_EVIDENCE:
                     commands.append(Evidence(source, line.number, "\n".join(line.parts)))
             offset += len(chunk.data)
