@@ -1,13 +1,16 @@
 """A log becomes a verdict with evidence that is really in it; a healthy one becomes none; each has an answer."""
 
 import io
+import itertools
 import random
+import re
 import time
 from pathlib import Path
 
 import pytest
 
 from laststep.diagnosis.diagnose import diagnose, diagnose_file
+from laststep.diagnosis.literals import find_literals
 from laststep.diagnosis.read_log import open_text
 from laststep.failures.catalog import NO_FAULT, UNKNOWN, load_failures
 from laststep.records.verdict import Certainty
@@ -102,20 +105,46 @@ def test_the_report_that_started_this():
     assert [one.cause for one in seen.also] == ["distributed.detached-loss", "launch.exit-status-swallowed"]
 
 
+def damage(log, chance):
+    """Cut it anywhere, put noise in, take some out, write it in another encoding or in one line."""
+    data = bytearray(log)
+    for _ in range(chance.randrange(12)):
+        place, kind = chance.randrange(len(data) + 1), chance.random()
+        if kind < 0.5:
+            data[place : place + 1] = bytes([chance.randrange(256)])
+        elif kind < 0.7:
+            del data[place : place + chance.randrange(50)]
+        else:
+            data[place:place] = bytes(chance.randrange(256) for _ in range(chance.randrange(200)))
+    data = data[chance.randrange(len(data) + 1) :]
+    if chance.random() < 0.2:
+        data = data.decode("utf-8", "replace").encode(chance.choice(["gb18030", "utf-16", "utf-16-be"]), "replace")
+    return bytes(data).replace(b"\n", b"") if chance.random() < 0.1 else bytes(data)
+
+
 def test_whatever_becomes_of_a_log_it_has_an_answer():
-    """Cut anywhere, with noise, in other encodings, in one line."""
     chance = random.Random(7)
     logs = [example.log.encode() for failure in load_failures().values() for example in failure.example]
-    for _ in range(600):
-        data = bytearray(chance.choice(logs) + chance.choice(logs))
-        for _ in range(chance.randrange(8)):
-            data[chance.randrange(len(data))] = chance.randrange(256)
-        cut = bytes(data[chance.randrange(len(data)) :])
-        if chance.random() < 0.3:
-            cut = cut.decode("utf-8", "replace").encode(chance.choice(["gb18030", "utf-16"]), "replace")
-        if chance.random() < 0.2:
-            cut = cut.replace(b"\n", b"")
-        assert diagnose(io.BytesIO(cut), source="a log").verdict.cause
+    for _ in range(10_000):
+        data = damage(b"".join(chance.choice(logs) for _ in range(chance.randrange(1, 6))), chance)
+        seen = diagnose(io.BytesIO(data), source="a log")
+        assert seen.verdict.cause in load_failures()
+
+
+HOSTILE = ["a", "0", " ", "(", "1.", "'loss': ", "Timeout(ms)=", "WorkNCCL(SeqNum=1, OpType=", "No such file "]
+
+
+@pytest.mark.parametrize("failure", load_failures().values(), ids=lambda failure: failure.id)
+def test_no_expression_runs_away(failure):
+    """The longest line that is looked at, full of what an expression may stumble over."""
+    lines = [(signal.line, ("", *find_literals(signal.line))) for signal in failure.signal if signal.line]
+    commands = [(signal.command, ("",)) for signal in failure.signal if signal.command]
+    for expression, texts in (*lines, *commands):
+        for hostile, text in itertools.product(HOSTILE, texts):
+            line = text + (hostile * 16384)[:16384] + text
+            began = time.perf_counter()
+            re.search(expression, line)
+            assert time.perf_counter() - began < 0.25, (expression, hostile)
 
 
 def test_ten_megabytes_in_one_line_take_no_time():
