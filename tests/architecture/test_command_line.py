@@ -16,7 +16,7 @@ command_line = pytest.importorskip("laststep.cli.main", reason="there is no comm
 
 def options():
     """Every command with its arguments and options; those of a group by both names."""
-    root = typer_main.get_command(command_line.app)
+    root = typer_main.get_command(command_line.make_app())
     return dict(sorted(_list_options(root, "")))
 
 

@@ -109,4 +109,4 @@ def test_of_ten_thousand_the_newest_are_looked_at(tmp_path, typed):
 
 def test_help_has_examples():
     for command in ("ls", "verify", "seal", "prune"):
-        assert "laststep checkpoints" in CliRunner().invoke(main.app, ["checkpoints", command, "--help"]).output
+        assert "laststep checkpoints" in CliRunner().invoke(main.make_app(), ["checkpoints", command, "--help"]).output

@@ -1,14 +1,16 @@
 """What does the user see when they type `laststep`?"""
 
+import importlib
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Annotated, Any
 
 import typer
 
-from laststep.cli import attach, checkpoints, demo, diagnose, explain, options, render, resume, run, runs, save, stop
+from laststep.cli import options, render
 from laststep.launch.streams import secure_standard_streams
 from laststep.records.errors import LaststepError
 from laststep.records.text import Text, choose_language
@@ -21,23 +23,23 @@ _FAILED = Text(
 )
 _OPTIONS = {"allow_interspersed_args": False}
 
-app = typer.Typer(
-    name="laststep",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-# Options end where the command begins, so that the command's own options stay its own.
-app.command(name="run", context_settings=_OPTIONS, epilog=run.EXAMPLES, no_args_is_help=False)(run.run)
-app.command(name="resume", epilog=resume.EXAMPLES)(resume.resume)
-app.command(name="attach", epilog=attach.EXAMPLES)(attach.attach)
-app.command(name="save", epilog=save.EXAMPLES)(save.save)
-app.command(name="stop", epilog=stop.EXAMPLES)(stop.stop)
-app.command(name="diagnose", epilog=diagnose.EXAMPLES)(diagnose.diagnose)
-app.command(name="explain", epilog=explain.EXAMPLES)(explain.explain)
-app.command(name="runs")(runs.runs)
-app.command(name="demo")(demo.demo)
-app.add_typer(checkpoints.app, name="checkpoints")
+# Each is a module of this package. Only the one that is typed is imported: a diagnosis needs nothing of a launch.
+_COMMANDS = ("run", "resume", "attach", "save", "stop", "diagnose", "explain", "runs", "demo", "checkpoints")
+
+
+def make_app(names: Sequence[str] = _COMMANDS) -> typer.Typer:
+    """Make the command line, of all commands or of some."""
+    app = typer.Typer(name="laststep", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.callback()(choose)
+    for name in names:
+        module = importlib.import_module(f"laststep.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+            continue
+        # Options end where the command begins, so that the command's own options stay its own.
+        settings: dict[str, Any] = {"context_settings": _OPTIONS, "no_args_is_help": False} if name == "run" else {}
+        app.command(name=name, epilog=getattr(module, "EXAMPLES", None), **settings)(getattr(module, name))
+    return app
 
 
 def _show_version(wanted: bool) -> None:  # typer's signature
@@ -46,7 +48,6 @@ def _show_version(wanted: bool) -> None:  # typer's signature
         raise typer.Exit
 
 
-@app.callback()
 def choose(
     version: Annotated[  # its callback does it
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version, and end.")
@@ -64,6 +65,8 @@ def main() -> None:
 def _run_app() -> int:
     voice = options.Voice(choose_language(None, os.environ))  # until a command has read its --lang
     try:
+        typed = tuple(word for word in sys.argv[1:2] if word in _COMMANDS)
+        app = make_app(typed or _COMMANDS)
         result = typer.main.get_command(app).main(prog_name="laststep", standalone_mode=False, obj=voice)
     except _UsageError as error:
         error.show()
