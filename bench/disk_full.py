@@ -60,7 +60,7 @@ SLOW = (
 )  # there is time to seal a checkpoint before the next, as in real trainings
 CASES = (
     Case("one rank", 20),
-    Case("two ranks", 20, 2),
+    Case("two ranks", 25, 2, rows=100),
     Case("DeepSpeed ZeRO-2", 20, 2, (*FLAGS, *ZERO_2)),
     Case("plain transformers", 20, flags=(), is_plain=True),
     Case("full until the last save", 20, 2, is_freed_late=True),

@@ -54,7 +54,7 @@ CASES = (
     Case("two ranks"),
     Case("DeepSpeed ZeRO-2", flags=(*FLAGS, *ZERO_2)),
     Case("one rank", 1),
-    Case("a few stops", rows=60, stops=4),
+    Case("a few stops", rows=140, stops=4),
 )
 
 
