@@ -5,18 +5,16 @@ import itertools
 import random
 import re
 import time
-from pathlib import Path
 
 import pytest
 
-from laststep.diagnosis.diagnose import diagnose, diagnose_file
+from laststep.diagnosis.diagnose import diagnose
 from laststep.diagnosis.literals import find_literals
 from laststep.diagnosis.read_log import open_text
 from laststep.failures.catalog import NO_FAULT, UNKNOWN, load_failures
 from laststep.records.verdict import Certainty
 
 KILLED = "RuntimeError: DataLoader worker (pid 2978) is killed by signal: Killed."
-REPORTED = Path(__file__).parents[2].parent / "shared" / "mission" / "reported-run.txt"
 
 
 def read(log, command=""):
@@ -95,14 +93,6 @@ HEALTHY = [
 @pytest.mark.parametrize("log", HEALTHY)
 def test_a_healthy_log_raises_nothing(log):
     assert read(log).verdict.cause == NO_FAULT
-
-
-@pytest.mark.skipif(not REPORTED.exists(), reason="the report lies beside the project only where it is developed")
-def test_the_report_that_started_this():
-    seen = diagnose_file(REPORTED)
-
-    assert seen.verdict.cause == "host-memory.worker-oom-killed"
-    assert [one.cause for one in seen.also] == ["distributed.detached-loss", "launch.exit-status-swallowed"]
 
 
 def damage(log, chance):
