@@ -46,11 +46,14 @@ def test_a_folder_of_logs_is_read_in_one_go(laststep, tmp_path):
 
 
 def test_a_file_that_is_not_there_is_an_error(laststep, tmp_path):
-    refused = laststep("diagnose", tmp_path / "none.log")
-
-    assert refused.returncode == 2
-    assert b"none.log" in refused.stderr
-    assert b"Traceback" not in refused.stderr
+    there = tmp_path / "there.log"
+    there.touch()
+    none = tmp_path / "none"
+    for words in ([none], ["--command-file", none, there], ["--batch", none], ["--batch", there]):
+        refused = laststep("diagnose", *words)
+        assert refused.returncode == 2
+        assert str(words[-1] if words[0] == "--batch" else none).encode() in refused.stderr
+        assert b"itself failed" not in refused.stderr
 
 
 def test_a_cause_has_a_page_and_all_are_listed(laststep):

@@ -55,7 +55,8 @@ def test_the_newest_sound_one_stays_and_without_a_limit_all_do(text, limit, room
 
     assert not set(sound[-1:]) & set(going)
     assert is_newest_sound or not set(sealed[-1:]) & set(going)
-    assert going == [] if limit is None or limit < 1 or not sound else True
+    if limit is None or limit < 1 or not sound:
+        assert going == []
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The holder asks ranks that can be asked, and knows when they cannot come."""
 
+import errno
 import json
 import os
 import subprocess
@@ -204,6 +205,22 @@ def test_one_that_stays_torn_is_not_waited_for(places, clock):
 
     assert not make_request(places, clock).begin()
     assert clock.seconds < 1
+
+
+def test_a_decision_that_cannot_be_written_ends_the_request_and_not_the_holder(places, clock, monkeypatch):
+    """The disk of the run folder is full, or knows no links; the holder is what keeps the run alive."""
+
+    def refuse(*_args, **_kwargs):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    write_beat(places, 0, world_size=1)
+    request = make_request(places, clock)
+    request.begin()
+    write_beat(places, 0, world_size=1, answer=1)
+    monkeypatch.setattr(os, "symlink", refuse)
+
+    assert request.look() is Progress.GIVEN_UP
+    request.cancel()
 
 
 class Told(list):

@@ -177,9 +177,16 @@ def test_a_manifest_that_found_no_room_is_tried_again(run, output, console, cloc
     monkeypatch.setattr(manifest, "write_durably", write_the_second_time)
 
     with seal_saves(run, place, console=console, clock=clock):
+        wait_until(lambda: len(tries) == 1)
+        clock.seconds = 5.0
+        time.sleep(1.1)  # two looks, and too soon to read everything once more
+        assert len(tries) == 1
+        clock.seconds = 20.0
         wait_until(lambda: len(tries) == 2)
 
     assert read_manifest(checkpoint) is not None
+    told = [event.fields["soundness"] for event in read_events(run) if event.kind == OwnEventKind.CHECKPOINT_SEALED]
+    assert told == ["unknown", "sound"]
 
 
 def wait_until(is_so):

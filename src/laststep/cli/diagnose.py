@@ -8,7 +8,7 @@ import typer
 
 from laststep.cli import options, render_diagnosis
 from laststep.diagnosis.diagnose import diagnose as diagnose_log
-from laststep.diagnosis.diagnose import diagnose_file, list_batch
+from laststep.diagnosis.diagnose import diagnose_file, list_batch, read_command
 
 EXAMPLES = """\b
 Examples:
@@ -33,7 +33,7 @@ def diagnose(
     """Say from a log what happened, where and why, and what to do about it."""
     del debug  # read by cli/main.py
     language = options.settle_language(context, lang)
-    command = command_file.read_text(encoding="utf-8", errors="replace") if command_file is not None else ""
+    command = read_command(command_file) if command_file is not None else ""
     for path in paths:
         if batch:
             for log, beside in list_batch(Path(path)):

@@ -15,6 +15,10 @@ from laststep.records.verdict import Advice, Certainty, Diagnosis, Evidence, Ver
 
 _MOST_ALTERNATIVES = 4
 _UNREADABLE = Text(en="{path} cannot be read: {reason}", zh="无法读取 {path}：{reason}")
+_NO_LOGS = Text(
+    en="{path} holds no logs; --batch reads every NAME.log of a folder",
+    zh="{path} 中没有日志；--batch 读取目录中的每个 NAME.log",
+)
 _EXPLAINED = Text(en="{title}. {meaning}", zh="{title}。{meaning}")
 _SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
 _DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
@@ -83,9 +87,17 @@ def _shorten(evidence: Evidence) -> str:
 
 
 def list_batch(folder: Path) -> Sequence[tuple[Path, str]]:
-    """List the logs of a folder, NAME.log, each with the command in NAME.command, if there is one."""
-    found = []
-    for log in sorted(folder.glob("*.log")):
-        beside = log.with_suffix(".command")
-        found.append((log, beside.read_text(encoding="utf-8", errors="replace") if beside.exists() else ""))
-    return found
+    """List the logs of a folder, NAME.log, each with the command in NAME.command, if any. Raises InputError."""
+    logs = sorted(folder.glob("*.log"))
+    if not logs:
+        raise InputError(_NO_LOGS.fill(path=folder))
+    commands = [log.with_suffix(".command") for log in logs]
+    return [(log, read_command(file) if file.exists() else "") for log, file in zip(logs, commands, strict=True)]
+
+
+def read_command(path: Path) -> str:
+    """Read the text of a command. Raises InputError."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(_UNREADABLE.fill(path=path, reason=error.strerror or error)) from error

@@ -26,18 +26,10 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
         b"Saving model checkpoint", b"Saving safetensors", b"save_checkpoint", b"save_pretrained", b"_save", b"Saving ",
         b"is about to be saved",
     ),
-    "resuming": (
-        b"resume_from_checkpoint", b"Resumed from", b"Continuing training from", b"Resuming", b"_load_optimizer",
-        b"load_checkpoint", b"_load_rng_state",
-    ),
-    "loading": (b"Loading checkpoint shards", b"from_pretrained"),
     "killed": (b"exitcode: -9", b"exit code -9", b"Killed", b"SIGKILL", b"return code = -9"),
-    "ranks": (b"[rank", b"[Rank ", b"local_rank:", b"torch/distributed"),
     "finished": (b"'train_runtime'", b"100%|", b"Training completed", b"train_runtime"),
 }  # fmt: skip
-
-
-SELDOM = ("traceback", "evaluating", "saving", "resuming", "loading", "killed", "finished")
+SELDOM = ("traceback", "evaluating", "saving", "killed", "finished")
 _END_BYTES = 64 * 1024
 
 
@@ -137,7 +129,6 @@ def _is_last(name: str, *others: str) -> Callable[[_Places], bool]:
 DERIVED: Mapping[str, Callable[[_Places], bool]] = {
     "no traceback": _without("traceback"),
     "no training": _without("training"),
-    "no bar": _without("bar"),
     "no saving": _without("saving"),
     "progress goes on": _is_last("bar", "traceback", "killed"),
     "evaluated last": _is_last("evaluating", "training", "preparing"),

@@ -66,8 +66,7 @@ class SaveRequest:
     def cancel(self) -> None:
         """Decide against it, if nothing was decided yet."""
         if self.progress is Progress.ASKING:
-            with contextlib.suppress(OSError):
-                wire.decide(self._requests_dir, self.number, wanted=False)
+            self._decide(wanted=False)
             self.progress = Progress.GIVEN_UP
 
     def _look_at_answers(self, beats: Sequence[wire.Beat]) -> None:
@@ -75,13 +74,20 @@ class SaveRequest:
         if not beats:
             self.cancel()
         elif self._is_late(beats) or wire.read_decision(self._requests_dir, self.number) is False:
-            wire.decide(self._requests_dir, self.number, wanted=False)
+            self._decide(wanted=False)
             self.number += 1
             self._ahead = min(2 * self._ahead, _FURTHEST_AHEAD)
             if not self._propose(beats):
                 self.progress = Progress.GIVEN_UP
-        elif answers == {self.number} and wire.decide(self._requests_dir, self.number, wanted=True):
-            self.progress = Progress.DECIDED
+        elif answers == {self.number}:
+            self.progress = Progress.DECIDED if self._decide(wanted=True) else Progress.GIVEN_UP
+
+    def _decide(self, *, wanted: bool) -> bool:
+        """Decide, unless that is done; a decision that cannot be written (a full disk) is none, for the ranks too."""
+        try:
+            return wire.decide(self._requests_dir, self.number, wanted=wanted)
+        except OSError:
+            return False
 
     def _is_late(self, beats: Sequence[wire.Beat]) -> bool:
         """Tell whether a rank has gone past the step: it says so, or has ended the step without a word for a while.

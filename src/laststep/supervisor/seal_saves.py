@@ -29,6 +29,8 @@ from laststep.supervisor.reported_saves import ReportedSave, ReportedSaves
 from laststep.supervisor.resume_states import collect_states, discard_states
 
 _LOOK_SECONDS = 0.5
+_AGAIN_SECONDS = 10.0  # between tries to seal what could not be
+_AGAIN_SHARE = 0.05  # of the time at most, for checkpoints that take long to read
 _SOON_SECONDS = 3.0  # after which the user is told what takes so long
 _SEALING = Text(
     en="reading the last checkpoint back to seal it; Ctrl-C leaves it unsealed",
@@ -61,6 +63,7 @@ class Sealing(AbstractContextManager[None]):
         self._tail = EventTail(place.events)
         self._saves = ReportedSaves()
         self._unsealed: list[ReportedSave] = []
+        self._again_at = 0.0
         self._sealed_at = {
             str(event.fields.get("path")): event.time
             for event in read_events(folder, place)
@@ -89,9 +92,10 @@ class Sealing(AbstractContextManager[None]):
         self._look()
 
     def _look(self) -> None:
-        again, self._unsealed = self._unsealed, []  # there was no room for a manifest, and there may be now
-        for save in again:
-            self._settle(save)
+        if self._unsealed and (self._clock.monotonic() >= self._again_at or self._is_over.is_set()):
+            again, self._unsealed = self._unsealed, []  # there was no room for a manifest, and there may be now
+            for save in again:
+                self._settle(save, is_again=True)
         for trouble in self._saves.note(self._tail.read_new()):
             if trouble.time > self._began_at:  # an earlier laststep has told of the others
                 self._console.say(word_trouble(trouble), within_line=True)
@@ -99,7 +103,7 @@ class Sealing(AbstractContextManager[None]):
             if save.last_part_at > self._sealed_at.get(save.path, 0.0):
                 self._settle(save)
 
-    def _settle(self, save: ReportedSave) -> None:
+    def _settle(self, save: ReportedSave, *, is_again: bool = False) -> None:
         if not Path(save.path).is_dir():
             return
         began = self._clock.monotonic()
@@ -109,6 +113,10 @@ class Sealing(AbstractContextManager[None]):
         except (OSError, LaststepError) as error:  # it stays sound, not sealed, and so it is judged
             fields: dict[str, Any] = {"soundness": Soundness.UNKNOWN.value, "problems": [str(error)]}
             self._unsealed.append(save)
+            took = self._clock.monotonic() - began  # each try reads every byte
+            self._again_at = self._clock.monotonic() + max(_AGAIN_SECONDS, took / _AGAIN_SHARE)
+            if is_again:
+                return
         else:
             fields = {"soundness": checked.soundness.value, "problems": [p.words.en for p in checked.problems]}
             self._tell(checked, save.step)

@@ -65,7 +65,7 @@ def note_failed_write(guardian: Guardian, reason: str, name_file: Callable[[], A
     if save is None or save.has_failed:
         return  # the first one tells the story
     save.reason = reason
-    with contextlib.suppress(Exception):  # a name is worth less than the note
+    with contextlib.suppress(TypeError):  # called otherwise than known: a name is worth less than the note
         file = name_file()
         save.failed_file = os.fsdecode(file) if isinstance(file, (str, bytes, os.PathLike)) else None
     mark_incomplete(save.path, reason)

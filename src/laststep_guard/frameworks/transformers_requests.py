@@ -80,6 +80,8 @@ class Requests:
         self._guardian.heartbeat.flags &= ~(Flag.TAKES_REQUESTS | Flag.STOPS_BY_ITSELF)
         self._guardian.heartbeat.beat()
         self._give_back()
+        if self._wished == "stop":
+            _die()  # no step has ended since; the signal does what it does by default
 
     def _give_back(self) -> None:
         """Let signals do what they do by default: after the training, and in a forked child, as a loader worker is."""

@@ -251,7 +251,7 @@ def test_a_second_sigterm_ends_a_rank_as_ever_unless_both_are_one_request(tmp_pa
     """A scheduler tells everybody, and torchrun's agent, told as well, tells its ranks once more."""
     told = "os.kill(os.getpid(), signal.SIGTERM)"
 
-    assert run(tmp_path, f"{LATER}\n{told}; time.sleep({pause}); {told}; sys.exit(7)") == code
+    assert run(tmp_path, f"{LATER}\n{told}; time.sleep({pause}); {told}; os._exit(7)") == code
 
 
 def test_a_sigterm_of_a_holder_that_cannot_ask_ends_a_rank_as_ever(tmp_path):
@@ -263,10 +263,11 @@ def test_a_sigterm_of_a_holder_that_cannot_ask_ends_a_rank_as_ever(tmp_path):
 def test_a_sigterm_after_another_rank_has_died_ends_a_rank_as_ever(tmp_path):
     """It is the launcher's, which ends what is left."""
     body = """
-    if os.fork() == 0:
+    other = os.fork()
+    if other == 0:
         open_heartbeat(folder, rank=1, local_rank=1, world_size=2)
         os._exit(1)
-    time.sleep(0.5)  # it has ended, and nobody has collected it
+    os.waitid(os.P_PID, other, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has collected it
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(30)
     """
@@ -277,17 +278,23 @@ def test_a_sigterm_after_another_rank_has_died_ends_a_rank_as_ever(tmp_path):
 def test_a_forked_child_is_ended_by_its_parents_sigterm(tmp_path):
     """As a pool of processes does it; a worker of the loader has a handler of torch's."""
     body = """
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
+        os.write(writing, b"x")
         time.sleep(30)
         os._exit(0)
-    time.sleep(0.2)
+    os.read(reading, 1)
     os.kill(child, signal.SIGTERM)
     _, status = os.waitpid(child, 0)
     sys.exit(7 if os.waitstatus_to_exitcode(status) == -signal.SIGTERM else 8)
     """
 
     assert run(tmp_path, body) == 7
+
+
+def test_a_signal_after_the_last_step_is_not_swallowed(tmp_path):
+    assert run(tmp_path, "os.kill(os.getpid(), signal.SIGTERM)") == -TERM
 
 
 def test_a_wish_that_nobody_takes_ends_the_rank(tmp_path):
