@@ -24,13 +24,12 @@ from laststep.host.processes import find_descendants, is_alive
 from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_events, read_object
 from laststep_guard.wire import EventKind
-from resume_exactly import DOCUMENTS, ENVIRONMENT, compare, is_rank, list_resumes, read_final
+from resume_exactly import DOCUMENTS, ENVIRONMENT, ZERO_2, compare, is_rank, list_resumes, read_final
 
 FLAGS = (
     *("--lora_dropout", "0.05", "--save_steps", "1000", "--eval_steps", "6", "--logging_steps", "1"),
     *("--save_total_limit", "3"),
 )
-ZERO_2 = ("--deepspeed", "zero2", "--torch_dtype", "bfloat16", "--lora_bias", "all")
 TARGETS = ("laststep", "laststep", "stop", "ranks")
 GRACE_SECONDS = 30.0
 TIMEOUT_SECONDS = 1800.0
@@ -47,7 +46,6 @@ class Case:
     flags: Sequence[str] = FLAGS
     rows: int = 260  # a rank
     stops: int = 20
-    is_plain: bool = False
 
 
 CASES = (

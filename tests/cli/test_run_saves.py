@@ -88,6 +88,15 @@ def test_a_step_that_does_not_end_in_time_is_said(laststep, swift, tmp_path):
     assert not laststep.living()
 
 
+def test_a_save_that_is_cut_off_is_said(laststep, start):
+    process = start("--takes-requests", "--save-seconds", 30, words=("--grace", "2"))
+    errors = end(process)
+
+    assert "the save was not over within 2 s and is cut off" in errors
+    assert process.returncode == 143
+    assert not laststep.living()
+
+
 def test_waiting_has_its_end(laststep, swift, tmp_path):
     ready = tmp_path / "ready"
     training = swift(1, "--target", 4, "--end", "wait", "--ready", ready, "--takes-requests")

@@ -37,13 +37,16 @@ def main():
     parser.add_argument("--output_dir", type=Path, help="save every second step there, and go on from what is given")
     parser.add_argument("--dies-at", type=int, help="the step after which it kills itself")
     parser.add_argument("--takes-requests", action="store_true", help="save when the holder asks for it")
+    parser.add_argument("--save-seconds", type=float, default=0.0, help="how long a save on request takes")
     parser.add_argument("--dies-once", type=Path, help="a file that is created when it does, and keeps it from it")
     options = parser.parse_args()
     rank = int(os.environ.get("RANK", "0"))
     end = options.end if rank == options.fails_on_rank or options.end in ("ok", "wait") else "wait"
     if options.on_term is not None:
         signal.signal(signal.SIGTERM, lambda *_: save_and_leave(options.on_term))
-    train(Rank(rank), options, end)
+    ours = Rank(rank)
+    ours.save_seconds = options.save_seconds
+    train(ours, options, end)
 
 
 def save_and_leave(path):
@@ -60,6 +63,7 @@ class Rank:
         settings = json.loads(os.environ[wire.ENVIRONMENT])
         self.rank = rank
         self.sequence = self.last_save = self.answer = 0
+        self.save_seconds = 0.0
         self.agreement = Agreement(settings["requests_dir"]) if settings.get("requests_dir") else None
         self.events = Emitter(settings["events_dir"], rank)
         self.resumed_from = int((settings.get("resume_from") or "checkpoint-0").rpartition("-")[2])
@@ -90,6 +94,7 @@ class Rank:
     def save_if_asked(self, flags, step, target):
         proposal = self.agreement.look(step, self)
         if proposal is not None:
+            time.sleep(self.save_seconds)
             self.last_save = step
             self.beat(wire.Phase.STEP, flags, step, target)
             if proposal.stop:

@@ -117,7 +117,8 @@ class WindingDown:
             self._stage = _Stage.STOPPING
         elif now >= self._deadline and self._saves.is_under_way:
             self._saves.give_up()
-            self._tell(about="no_step_ended", grace_seconds=self._orders.grace_seconds)
+            about = "save_cut_off" if progress is Progress.DECIDED else "no_step_ended"
+            self._tell(about=about, grace_seconds=self._orders.grace_seconds)
         self._look_at_ranks(now, command_has_ended=command_has_ended)
 
     def _look_at_ranks(self, now: float, *, command_has_ended: bool) -> None:

@@ -40,6 +40,10 @@ _NO_STEP_ENDED = Text(
     en="no step ended within {grace_seconds:g} s, so nothing was saved on the way out; --grace gives more time",
     zh="{grace_seconds:g} 秒内没有步骤结束，退出前未能保存；可用 --grace 延长",
 )
+_SAVE_CUT_OFF = Text(
+    en="the save was not over within {grace_seconds:g} s and is cut off; --grace gives more time",
+    zh="保存未能在 {grace_seconds:g} 秒内完成，已被中断；可用 --grace 延长",
+)
 _UNKNOWN = Text(en="the holder says: {about}", zh="holder 通知：{about}")
 
 _BY_SUBJECT = {
@@ -51,6 +55,7 @@ _BY_SUBJECT = {
     "save_given_up": _SAVE_GIVEN_UP,
     "cannot_save": _CANNOT_SAVE,
     "no_step_ended": _NO_STEP_ENDED,
+    "save_cut_off": _SAVE_CUT_OFF,
     "log_dropped": _LOG_DROPPED,
     "left_out": _LEFT_OUT,
     "stuck": _STUCK,
