@@ -83,12 +83,21 @@ def _weigh(failure: Failure, seen: Seen, command: str) -> Weighed | None:
 def _list_shown(failure: Failure, seen: Seen, command: str) -> Mapping[str, list[Evidence]]:
     """List the signals of a cause that are there, by name, with their evidence."""
     sightings = seen.sightings.get(failure.id, {})
+    if _is_over(failure, sightings, seen):
+        return {}
     shown: dict[str, list[Evidence]] = {}
     for signal in failure.signal:
         evidence = _look(signal, sightings, seen, command)
         if evidence is not None:
             shown[signal.name] = evidence
     return shown
+
+
+def _is_over(failure: Failure, sightings: Mapping[str, Sighting], seen: Seen) -> bool:
+    """Say whether what was seen of a cause that ends runs is older than the end of one that finished."""
+    if failure.goes_on or seen.finished_at is None:
+        return False
+    return all(sighting.last < seen.finished_at for sighting in sightings.values())
 
 
 def _look(signal: Signal, sightings: Mapping[str, Sighting], seen: Seen, command: str) -> list[Evidence] | None:

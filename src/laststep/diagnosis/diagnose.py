@@ -23,6 +23,7 @@ _EXPLAINED = Text(en="{title}. {meaning}", zh="{title}。{meaning}")
 _SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
 _DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
 _LONGEST_QUOTE = 400
+_FINE = ("progress goes on", "steps go on")
 
 
 def diagnose_file(path: Path, *, command: str = "") -> Diagnosis:
@@ -42,10 +43,11 @@ def diagnose(file: BinaryIO, *, source: str, command: str = "") -> Diagnosis:
     best = _choose(weighed) or _fall_back(failures, seen)
     rest = [one for one in weighed if one.failure.id != best.failure.id]
     beside = [one for one in rest if one.failure.separate and one.has_proof and one.says_something]
+    competing = [one for one in rest if one not in beside and (one.says_something or best.failure.id != NO_FAULT)]
     return Diagnosis(
         path=source,
         verdict=_word(best),
-        alternatives=tuple(_word(one) for one in rest if one not in beside)[:_MOST_ALTERNATIVES],
+        alternatives=tuple(_word(one) for one in competing)[:_MOST_ALTERNATIVES],
         also=tuple(_word(one) for one in beside),
     )
 
@@ -59,7 +61,7 @@ def _choose(weighed: Sequence[Weighed]) -> Weighed | None:
 
 def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
     """Nothing speaks for a cause: then either nothing failed, or the log does not show what."""
-    is_fine = "progress goes on" in seen.facts or ("finished" in seen.facts and "no traceback" in seen.facts)
+    is_fine = seen.finished_at is not None or not seen.facts.keys().isdisjoint(_FINE)
     last = seen.facts.get("last line")
     evidence = (last,) if last is not None and last.text else ()
     return Weighed(failures[NO_FAULT if is_fine else UNKNOWN], LEAST, has_proof=False, first=0, evidence=evidence)

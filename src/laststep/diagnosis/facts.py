@@ -16,7 +16,7 @@ _MANY_STEPS = 20
 TEXTS: Mapping[str, tuple[bytes, ...]] = {
     "traceback": (b"Traceback (most recent call last)", b"Error: ", b"Exception: ", b"error: ", b"Assertion `"),
     "bar": (b"it/s", b"s/it", b"examples/s"),
-    "training": (b"'loss':", b'"loss":', b"Train: ", b"train_loss", b"lm loss", b"Epoch "),
+    "training": (b"'loss':", b'"loss":', b"Train: ", b"train_loss", b"lm loss", b"Epoch ", b": loss ", b" loss: "),
     "preparing": (
         b"Running tokenizer on dataset", b"Map (num_proc", b"Map: ", b"Converting format", b"Generating train split",
         b"Packing", b"num_proc=",
@@ -27,9 +27,12 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
         b"is about to be saved",
     ),
     "killed": (b"exitcode: -9", b"exit code -9", b"Killed", b"SIGKILL", b"return code = -9"),
-    "finished": (b"'train_runtime'", b"100%|", b"Training completed", b"train_runtime"),
+    "bar is full": (b"100%|",),
+    "finished": (b"train_runtime", b"Training completed"),
 }  # fmt: skip
-SELDOM = ("traceback", "evaluating", "saving", "killed", "finished")
+SELDOM = ("traceback", "evaluating", "saving", "killed", "bar is full", "finished")
+_IGNORED = b"Exception ignored in"  # by Python, while a program that is done cleans up
+_IGNORED_BYTES = 4096  # how far its traceback reaches
 _END_BYTES = 64 * 1024
 
 
@@ -57,6 +60,8 @@ class FactFinder:
             places = (
                 [hits[text] for text in texts if text in hits] if name in SELDOM else _look_at_ends(chunk.data, texts)
             )
+            if name == "traceback":
+                places = [place for place in places if not _is_ignored(chunk.data, place)]
             if places:
                 self._note(name, chunk, min(first for first, _ in places), max(last for _, last in places))
         stripped = chunk.data.rstrip()
@@ -70,6 +75,11 @@ class FactFinder:
             self._places[name].last, self._places[name].evidence = self._offset + last, evidence
         else:
             self._places[name] = _Place(self._offset + first, self._offset + last, evidence)
+
+    @property
+    def finished_at(self) -> int | None:
+        """Where a run told that it came to its end, if nothing failed behind that."""
+        return self._places["finished"].last if _is_last("finished", "traceback", "killed")(self._places) else None
 
     def finish(self) -> dict[str, Evidence | None]:
         """Give the facts that hold, each with a line that shows it, or None."""
@@ -89,6 +99,10 @@ class FactFinder:
         parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
         line = chunk.first_line + chunk.data.count(b"\n", 0, begin)
         return Evidence(self.source, line, parts[-1] if parts else "")
+
+
+def _is_ignored(data: bytes, place: tuple[int, int]) -> bool:
+    return data.find(_IGNORED, max(0, place[0] - _IGNORED_BYTES), place[0]) >= 0
 
 
 def _look_at_ends(data: bytes, texts: Iterable[bytes]) -> list[tuple[int, int]]:
@@ -131,6 +145,7 @@ DERIVED: Mapping[str, Callable[[_Places], bool]] = {
     "no training": _without("training"),
     "no saving": _without("saving"),
     "progress goes on": _is_last("bar", "traceback", "killed"),
+    "steps go on": _is_last("training", "traceback", "killed"),
     "evaluated last": _is_last("evaluating", "training", "preparing"),
     "saved last": _is_last("saving", "training", "evaluating"),
     "prepared last": lambda places: "preparing" in places and "training" not in places,

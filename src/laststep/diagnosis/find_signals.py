@@ -28,6 +28,7 @@ _LAUNCHERS = (
     "deepspeed --",
 )
 _LONG_CHUNKS = 4  # from here on a log is long
+_SAMPLE = re.compile(r"\[(?:INPUT|LABELS)(?:_IDS)?\]")  # the text of a row, as ms-swift shows it
 _MOST_LOOKS = 400  # at lines for one text in one piece of a log; a million alike say nothing more
 
 
@@ -37,6 +38,7 @@ class Sighting:
 
     signal: Signal
     first: int  # the position of the line in the input: the number of its byte
+    last: int = 0
     count: int = 0
     evidence: list[Evidence] = field(default_factory=list)
 
@@ -47,6 +49,7 @@ class Seen:
 
     sightings: Mapping[str, Mapping[str, Sighting]]
     facts: Mapping[str, Evidence | None]  # by name; with a line that shows it, where one does
+    finished_at: int | None = None  # the position of the last word of a run that came to its end, nothing behind it
     commands: tuple[Evidence, ...] = ()  # lines that look like the command itself, as in a pasted question
 
 
@@ -96,7 +99,7 @@ class SignalIndex:
                 if _COMMAND in lines[line.begin] and len(commands) < _MOST_EVIDENCE:
                     commands.append(Evidence(source, line.number, "\n".join(line.parts)))
             offset += len(chunk.data)
-        return Seen(found, facts.finish(), tuple(commands))
+        return Seen(found, facts.finish(), facts.finished_at, tuple(commands))
 
     def _search_texts(self, data: bytes) -> tuple[Mapping[bytes, tuple[int, int]], Mapping[int, set[int]]]:
         """Give where each text is first and last, and the beginnings of lines with the signals to be tried there."""
@@ -113,12 +116,13 @@ class SignalIndex:
     def _try(self, number: int, line: _Line, offset: int, source: str, found: _Found) -> None:
         cause, signal = self._lines[number]
         expression = _compile(signal.line or "")
-        part = next((part for part in reversed(line.parts) if expression.search(part)), None)
+        part = next((part for part in reversed(line.parts) if expression.search(_SAMPLE.split(part, 1)[0])), None)
         if part is None:
             return
         sightings = found.setdefault(cause, {})
         sighting = sightings.setdefault(signal.name, Sighting(signal, offset + line.begin))
         sighting.count += 1
+        sighting.last = offset + line.begin
         if len(sighting.evidence) < _MOST_EVIDENCE:
             sighting.evidence.append(Evidence(source, line.number, part))
 

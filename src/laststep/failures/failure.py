@@ -64,5 +64,6 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"
     example: tuple[Example, ...]
     near_misses: tuple[NearMiss, ...]
     separate: bool = False  # it does not compete with other causes: where it is proven, it is a problem beside them
+    goes_on: bool = False  # the run goes on with it, and may finish
     explains: tuple[str, ...] = ()  # causes that are only symptoms where this one is seen
     id: str = ""
