@@ -1,6 +1,7 @@
 """How does `laststep diagnose` read its options?"""
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ import typer
 from laststep.cli import options, render_diagnosis
 from laststep.diagnosis.diagnose import diagnose as diagnose_log
 from laststep.diagnosis.diagnose import diagnose_file, list_batch, read_command
+from laststep.records.verdict import Diagnosis
+from laststep.supervisor.correct_commands import correct_commands
 
 EXAMPLES = """\b
 Examples:
@@ -35,11 +38,14 @@ def diagnose(
     language = options.settle_language(context, lang)
     command = read_command(command_file) if command_file is not None else ""
     for path in paths:
-        if batch:
-            for log, beside in list_batch(Path(path)):
-                render_diagnosis.show(diagnose_file(log, command=beside), language, as_json=as_json)
-        elif path == "-":
-            seen = diagnose_log(sys.stdin.buffer, source="-", command=command)
-            render_diagnosis.show(seen, language, as_json=as_json)
-        else:
-            render_diagnosis.show(diagnose_file(Path(path), command=command), language, as_json=as_json)
+        for seen in _diagnose(path, command, is_batch=batch):
+            render_diagnosis.show(correct_commands(seen), language, as_json=as_json)
+
+
+def _diagnose(path: str, command: str, *, is_batch: bool) -> Iterator[Diagnosis]:
+    if is_batch:
+        yield from (diagnose_file(log, command=beside) for log, beside in list_batch(Path(path)))
+    elif path == "-":
+        yield diagnose_log(sys.stdin.buffer, source="-", command=command)
+    else:
+        yield diagnose_file(Path(path), command=command)

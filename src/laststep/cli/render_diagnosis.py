@@ -62,6 +62,8 @@ def _write(diagnosis: Diagnosis, language: Language, *, is_colourful: bool) -> I
         yield f"  {dim}{place}{plain}  {evidence.text}"
     for advice in verdict.advice:
         yield f"  → {advice.title.say(language)} ({advice.remedy_class})"
+        if advice.command is not None:
+            yield f"      {advice.command}"
     for label, others in ((_OR, diagnosis.alternatives), (_ALSO, diagnosis.also)):
         for other in others:
             yield f"  {dim}{label.say(language)} {other.cause} ({other.confidence:.0%}){plain}"

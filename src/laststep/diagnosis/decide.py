@@ -108,11 +108,16 @@ def _look(signal: Signal, sightings: Mapping[str, Sighting], seen: Seen, command
             match = re.search(signal.command, command)
             return [Evidence(_COMMAND, None, match.group())] if match is not None else None
         told = ((re.search(signal.command, line.text), line) for line in seen.commands)
-        return [Evidence(line.source, line.line, match.group()) for match, line in told if match is not None] or None
+        return [_quote(line, match) for match, line in told if match is not None] or None
     if signal.fact is not None and signal.fact in seen.facts:
         evidence = seen.facts[signal.fact]
         return [evidence] if evidence is not None and evidence.text else []
     return None
+
+
+def _quote(command: Evidence, match: re.Match[str]) -> Evidence:
+    line = (command.line or 1) + command.text.count("\n", 0, match.start())
+    return Evidence(command.source, line, match.group())
 
 
 def _gather_evidence(signals: Iterable[Signal], shown: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:

@@ -49,6 +49,7 @@ def diagnose(file: BinaryIO, *, source: str, command: str = "") -> Diagnosis:
         verdict=_word(best),
         alternatives=tuple(_word(one) for one in competing)[:_MOST_ALTERNATIVES],
         also=tuple(_word(one) for one in beside),
+        command=command or "\n".join(told.text for told in seen.commands) or seen.launched,
     )
 
 
@@ -69,7 +70,7 @@ def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
 
 def _word(one: Weighed) -> Verdict:
     failure = one.failure
-    advice = tuple(Advice(remedy.title, remedy.remedy_class) for remedy in failure.remedy)
+    advice = tuple(Advice(remedy.title, remedy.remedy_class, remedy.change) for remedy in failure.remedy)
     parts = [_EXPLAINED.fill(title=failure.title, meaning=failure.meaning)]
     parts += [_SEEN.fill(text=_shorten(evidence)) for evidence in one.evidence[:1]]
     parts += [_DO.fill(advice=join_texts((each.title for each in advice), between="; "))] if advice else []

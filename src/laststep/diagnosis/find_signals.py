@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import ahocorasick_rs
 
 from laststep.diagnosis.facts import SELDOM, TEXTS, FactFinder
+from laststep.diagnosis.find_command import LAUNCHERS, CommandFinder
 from laststep.diagnosis.literals import find_literals
 from laststep.diagnosis.read_log import Chunk, clean, split_drawn
 from laststep.failures.failure import Failure, Signal
@@ -18,15 +19,6 @@ from laststep.records.verdict import Evidence
 
 _MOST_EVIDENCE = 3  # of one signal
 _COMMAND = -1  # in the place of a signal's number
-_LAUNCHERS = (
-    "swift sft ",
-    "swift pt ",
-    "swift rlhf ",
-    "torchrun ",
-    "accelerate launch ",
-    "llamafactory-cli ",
-    "deepspeed --",
-)
 _LONG_CHUNKS = 4  # from here on a log is long
 _SAMPLE = re.compile(r"\[(?:INPUT|LABELS)(?:_IDS)?\]")  # the text of a row, as ms-swift shows it
 _MOST_LOOKS = 400  # at lines for one text in one piece of a log; a million alike say nothing more
@@ -51,6 +43,7 @@ class Seen:
     facts: Mapping[str, Evidence | None]  # by name; with a line that shows it, where one does
     finished_at: int | None = None  # the position of the last word of a run that came to its end, nothing behind it
     commands: tuple[Evidence, ...] = ()  # lines that look like the command itself, as in a pasted question
+    launched: str = ""  # the command that a launcher says it starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ class SignalIndex:
 
     def __init__(self, failures: Iterable[Failure]) -> None:
         self._lines: list[tuple[str, Signal]] = []
-        by_text: dict[str, list[int]] = {text: [_COMMAND] for text in _LAUNCHERS}
+        by_text: dict[str, list[int]] = {text: [_COMMAND] for text in LAUNCHERS}
         by_text |= {text.decode(): [] for name in SELDOM for text in TEXTS[name]}
         for failure in failures:
             for signal in failure.signal:
@@ -85,7 +78,7 @@ class SignalIndex:
     def search(self, chunks: Iterable[Chunk], source: str) -> Seen:
         """Search a log from its beginning to its end."""
         found: _Found = {}
-        facts, commands = FactFinder(source), list[Evidence]()
+        facts, commands = FactFinder(source), CommandFinder(source)
         offset = 0
         for number, chunk in enumerate(chunks):
             if number == _LONG_CHUNKS:  # worth the time that it takes to build: it searches twice as fast
@@ -96,10 +89,10 @@ class SignalIndex:
             for line in _read_lines(chunk, sorted(lines)):
                 for signal in sorted(lines[line.begin] - {_COMMAND}):
                     self._try(signal, line, offset, source, found)
-                if _COMMAND in lines[line.begin] and len(commands) < _MOST_EVIDENCE:
-                    commands.append(Evidence(source, line.number, "\n".join(line.parts)))
+                if _COMMAND in lines[line.begin]:
+                    commands.look(chunk, line.begin, line.number)
             offset += len(chunk.data)
-        return Seen(found, facts.finish(), facts.finished_at, tuple(commands))
+        return Seen(found, facts.finish(), facts.finished_at, tuple(commands.commands), commands.launched)
 
     def _search_texts(self, data: bytes) -> tuple[Mapping[bytes, tuple[int, int]], Mapping[int, set[int]]]:
         """Give where each text is first and last, and the beginnings of lines with the signals to be tried there."""

@@ -30,6 +30,7 @@ class Advice:
 
     title: Text
     remedy_class: str  # identical, equivalent or altering
+    change: str | None = None  # the name of a change that makes the command say it
     command: str | None = None  # the whole command, corrected
 
 
@@ -53,3 +54,4 @@ class Diagnosis:
     verdict: Verdict
     alternatives: tuple[Verdict, ...] = ()  # for the same failure, the likeliest first
     also: tuple[Verdict, ...] = field(default=())  # separate problems
+    command: str = ""  # the text of the command, where the input holds it

@@ -1,9 +1,19 @@
 """What has to be known of a launcher's language?"""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from laststep.records.settings import Setting
 
 Argv = tuple[str, ...]
+
+
+class Spelling(enum.Enum):
+    """How an option is written."""
+
+    FLAG = "--name value"
+    KEY = "name=value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +28,11 @@ class Dialect:
     recognises: Callable[[Sequence[str]], bool]
     add_resume: Callable[[Sequence[str], str], Argv] | None = None
     resume_flags: tuple[str, ...] = ()  # flags that say where a run goes on, not what it trains
+    names: Mapping[Setting, str] = field(default_factory=dict)  # of options, with underscores
+    defaults: Mapping[Setting, str] = field(default_factory=dict)  # where the command says nothing, nor a file of it
+    variables: Mapping[Setting, str] = field(default_factory=dict)  # what is told by the environment
+    spelling: Callable[[Sequence[str]], Spelling] = lambda _: Spelling.FLAG
+    may_add: bool = True  # it refuses no option that it has a name for; False: only what is there is changed
 
 
 def read_flag(argv: Sequence[str], names: Sequence[str]) -> str | None:

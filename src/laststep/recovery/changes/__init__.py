@@ -1,0 +1,1 @@
+"""What laststep can change about a command, one named change a file."""
