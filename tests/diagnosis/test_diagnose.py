@@ -82,9 +82,11 @@ def test_what_shows_nothing_is_unknown_and_says_what_to_collect(log):
     assert "dmesg" in verdict.explanation.en
 
 
-HEALTHY = [
+CUT_OFF = [
     "{'loss': 0.84, 'grad_norm': 1.2, 'epoch': 0.04}\n  4%|4 | 50/1250 [01:31<36:22,  1.82s/it]",
     "query: 'Killed by the mob' answer: 'RuntimeError is a class'\n 4%|4 | 50/1250 [01:31<36:22,  1.82s/it]",
+]
+HEALTHY = [
     "/opt/env/lib/python3.11/site-packages/x.py:1: FutureWarning: deprecated\n 4%|4 | 50/1250 [01:31<36:22, 1.8s/it]",
     "[rank0]: Warning: destroy_process_group() was not called\n100%|##| 143/143 [6:28:47<00:00, 163.13s/it]",
 ]
@@ -93,6 +95,12 @@ HEALTHY = [
 @pytest.mark.parametrize("log", HEALTHY)
 def test_a_healthy_log_raises_nothing(log):
     assert read(log).verdict.cause == NO_FAULT
+
+
+@pytest.mark.parametrize("log", CUT_OFF)
+def test_a_log_that_just_ends_does_not_show_why(log):
+    """It may go on, and it may have been killed: nobody can tell from steps alone."""
+    assert read(log).verdict.cause == UNKNOWN
 
 
 def damage(log, chance):

@@ -23,7 +23,8 @@ _EXPLAINED = Text(en="{title}. {meaning}", zh="{title}。{meaning}")
 _SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
 _DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
 _LONGEST_QUOTE = 400
-_FINE = ("progress goes on", "steps go on")
+_GOES_ON = frozenset({"progress goes on", "steps go on"})
+_ALARMING = frozenset({"traceback", "warned lately"})
 
 
 def diagnose_file(path: Path, *, command: str = "") -> Diagnosis:
@@ -62,7 +63,9 @@ def _choose(weighed: Sequence[Weighed]) -> Weighed | None:
 
 def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
     """Nothing speaks for a cause: then either nothing failed, or the log does not show what."""
-    is_fine = seen.finished_at is not None or not seen.facts.keys().isdisjoint(_FINE)
+    # Steps behind what alarms say that it did no harm. Steps and then nothing say nothing of how it ended.
+    got_over_it = bool(seen.facts.keys() & _GOES_ON) and bool(seen.facts.keys() & _ALARMING)
+    is_fine = "ended in order" in seen.facts or got_over_it
     last = seen.facts.get("last line")
     evidence = (last,) if last is not None and last.text else ()
     return Weighed(failures[NO_FAULT if is_fine else UNKNOWN], LEAST, has_proof=False, first=0, evidence=evidence)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from laststep.diagnosis import curve
 from laststep.diagnosis.read_log import Chunk, clean, split_drawn
 from laststep.records.verdict import Evidence
 
@@ -23,17 +24,21 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
     ),
     "evaluating": (b"Val: ", b"Running Evaluation", b"Evaluat", b"in evaluate", b"evaluation_loop", b"prediction_step"),
     "saving": (
-        b"Saving model checkpoint", b"Saving safetensors", b"save_checkpoint", b"save_pretrained", b"_save", b"Saving ",
-        b"is about to be saved",
+        b"Saving ", b"save_checkpoint", b"save_pretrained", b"in _save", b"is about to be saved",
+        b"Writing model shards",
     ),
     "killed": (b"exitcode: -9", b"exit code -9", b"Killed", b"SIGKILL", b"return code = -9"),
     "bar is full": (b"100%|",),
     "finished": (b"train_runtime", b"Training completed"),
+    "NaN": (b"'nan'", b": nan", b"=nan", b"= nan", b": NaN", b" nan "),
 }  # fmt: skip
-SELDOM = ("traceback", "evaluating", "saving", "killed", "bar is full", "finished")
+SELDOM = ("traceback", "evaluating", "saving", "killed", "bar is full", "finished", "NaN")
 _IGNORED = b"Exception ignored in"  # by Python, while a program that is done cleans up
 _IGNORED_BYTES = 4096  # how far its traceback reaches
 _END_BYTES = 64 * 1024
+_TAIL_BYTES = 4096
+_CURVE_BYTES = 32 * 1024  # before the first NaN
+_WARNING = re.compile(rb"(?i)warn")
 
 
 @dataclass(slots=True)
@@ -53,6 +58,8 @@ class FactFinder:
     _offset: int = 0
     _places: dict[str, _Place] = field(default_factory=dict)
     _last_line: Evidence | None = None
+    _tail: bytes = b""
+    _curve: tuple[str, ...] = ()
 
     def look(self, chunk: Chunk, hits: Mapping[bytes, tuple[int, int]]) -> None:
         """Look at the next piece. `hits`: where each text of `SELDOM` is seen first and last in it."""
@@ -62,12 +69,17 @@ class FactFinder:
             )
             if name == "traceback":
                 places = [place for place in places if not _is_ignored(chunk.data, place)]
+            if name == "NaN" and places and name not in self._places:
+                self._curve += tuple(_tell_curve(chunk.data, min(places)[0]))
+            if name == "training" and places and name not in self._places:
+                self._curve += tuple(_tell_beginning(chunk.data, min(places)[0]))
             if places:
                 self._note(name, chunk, min(first for first, _ in places), max(last for _, last in places))
         stripped = chunk.data.rstrip()
         if stripped:
             self._last_line = self._quote(chunk, len(stripped) - 1)
         self._offset += len(chunk.data)
+        self._tail = (self._tail + chunk.data[-_TAIL_BYTES:])[-_TAIL_BYTES:]
 
     def _note(self, name: str, chunk: Chunk, first: int, last: int) -> None:
         evidence = self._quote(chunk, last)
@@ -78,13 +90,16 @@ class FactFinder:
 
     @property
     def finished_at(self) -> int | None:
-        """Where a run told that it came to its end, if nothing failed behind that."""
-        return self._places["finished"].last if _is_last("finished", "traceback", "killed")(self._places) else None
+        """Where a run last told that it came to its end; something else may have failed behind that."""
+        return self._places["finished"].last if "finished" in self._places else None
 
     def finish(self) -> dict[str, Evidence | None]:
         """Give the facts that hold, each with a line that shows it, or None."""
         facts: dict[str, Evidence | None] = {name: place.evidence for name, place in self._places.items()}
         facts["last line"] = self._last_line
+        facts.update(dict.fromkeys(self._curve, facts.get("NaN") or facts.get("training")))
+        if _WARNING.search(self._tail):
+            facts["warned lately"] = self._last_line
         facts.update(dict.fromkeys(name for name, holds in DERIVED.items() if holds(self._places)))
         bar = facts.get("bar")
         if bar is not None:
@@ -99,6 +114,18 @@ class FactFinder:
         parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
         line = chunk.first_line + chunk.data.count(b"\n", 0, begin)
         return Evidence(self.source, line, parts[-1] if parts else "")
+
+
+def _tell_curve(data: bytes, position: int) -> Iterator[str]:
+    """Tell how the loss came to be NaN, from the lines up to the first one."""
+    end = data.find(b"\n", position)
+    before = data[max(0, position - _CURVE_BYTES) : end if end >= 0 else len(data)]
+    return curve.tell_curve(before.decode("utf-8", "replace"))
+
+
+def _tell_beginning(data: bytes, position: int) -> Iterator[str]:
+    """Tell how the steps begin."""
+    return curve.tell_beginning(data[position : position + _CURVE_BYTES].decode("utf-8", "replace"))
 
 
 def _is_ignored(data: bytes, place: tuple[int, int]) -> bool:
@@ -141,6 +168,7 @@ def _is_last(name: str, *others: str) -> Callable[[_Places], bool]:
 
 
 DERIVED: Mapping[str, Callable[[_Places], bool]] = {
+    "ended in order": _is_last("finished", "traceback", "killed"),
     "no traceback": _without("traceback"),
     "no training": _without("training"),
     "no saving": _without("saving"),
@@ -150,4 +178,9 @@ DERIVED: Mapping[str, Callable[[_Places], bool]] = {
     "saved last": _is_last("saving", "training", "evaluating"),
     "prepared last": lambda places: "preparing" in places and "training" not in places,
 }
-NAMES = frozenset(TEXTS) | frozenset(DERIVED) | {"last line", "many steps", "first step", "hours"}
+NAMES = (
+    curve.NAMES
+    | frozenset(TEXTS)
+    | frozenset(DERIVED)
+    | {"last line", "warned lately", "many steps", "first step", "hours"}
+)

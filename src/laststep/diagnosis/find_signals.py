@@ -41,7 +41,7 @@ class Seen:
 
     sightings: Mapping[str, Mapping[str, Sighting]]
     facts: Mapping[str, Evidence | None]  # by name; with a line that shows it, where one does
-    finished_at: int | None = None  # the position of the last word of a run that came to its end, nothing behind it
+    finished_at: int | None = None  # the position of the last word of a run that came to its end
     commands: tuple[Evidence, ...] = ()  # lines that look like the command itself, as in a pasted question
     launched: str = ""  # the command that a launcher says it starts
 
