@@ -4,9 +4,10 @@ LASTSTEP_ENVS ?= $(CURDIR)/.envs
 export LASTSTEP_ENVS
 BIN := .venv/bin
 BENCHES := hang_on_two_ranks inside_memory_limit kill_workers healthy_is_identical documents_once_speed overhead \
-	under_deepspeed resume_exactly damaged_checkpoints verify_speed disk_full stop_and_save save_speed diagnose_speed
+	under_deepspeed resume_exactly damaged_checkpoints verify_speed disk_full stop_and_save save_speed diagnose_speed \
+	accuracy
 
-.PHONY: demo test check reproduce bench envs tools clean
+.PHONY: demo test check reproduce accuracy bench envs tools clean
 
 demo: tools                       ## the reported training under laststep, with its workers really killed
 	scripts/make_environments current
@@ -29,6 +30,9 @@ reproduce: envs                   ## both reported failures, without and with la
 	$(BIN)/python bench/hang_on_two_ranks.py --env reported
 	$(BIN)/python bench/inside_memory_limit.py --env reported
 	$(BIN)/python bench/inside_memory_limit.py --env current
+
+accuracy: envs                    ## every fault made for real, its log diagnosed: how many are named rightly
+	$(BIN)/python bench/accuracy.py
 
 bench: envs                       ## every bar, one after the other
 	set -e; for bench in $(BENCHES); do echo "== $$bench"; $(BIN)/python bench/$$bench.py; done

@@ -4,9 +4,6 @@ Each is run for real with the environments that `make envs` makes, has to end wi
 with the places of this machine replaced. Run by hand when a framework's new version prints something else.
 """
 
-import os
-import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,13 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from places import ENVS, LAB, replace_places
+
 from laststep.demo.prepare_kit import prepare_data, prepare_model
 from laststep.demo.reported_command import ReportedRun, reported_argv, reported_environment
 
 HERE = Path(__file__).resolve().parent
-PROJECT = HERE.parent.parent
-ENVS = Path(os.environ.get("LASTSTEP_ENVS") or PROJECT / ".envs")
-LAB = Path(os.environ.get("LASTSTEP_LAB") or PROJECT / ".lab")
 TRAIN, FRIGHTEN = HERE / "drivers" / "train.py", HERE / "drivers" / "frighten.py"
 
 
@@ -109,21 +105,6 @@ def collect(name: str, training: Training, work: Path) -> bool:
         (HERE / "healthy" / f"{name}.log").write_text(text, encoding="utf-8")
     print(f"{name}: exit {ran.returncode}, {len(text):,} characters" if ran.returncode == 0 else text, flush=True)
     return ran.returncode == 0
-
-
-def replace_places(text: str, work: Path) -> str:
-    """Put places that everybody has in the place of those of this machine."""
-    own_python = re.escape(str(Path(os.path.realpath(sys.executable)).parent.parent))
-    replaced = [
-        (re.escape(str(work)), "/data/output"), (re.escape(str(LAB.absolute())), "/data/lab"),
-        (re.escape(str(ENVS.absolute())) + r"/\w+", "/opt/env"), (re.escape(str(PROJECT)), "/data/project"),
-        (own_python, "/usr/local"), (re.escape(socket.gethostname()), "host"),
-        (re.escape(str(Path.home())), "/home/user"),
-        (r"(?<=[(@ ])(?:\d{1,3}\.){3}\d{1,3}(?=[:)\s])", "10.0.0.1"),
-    ]  # fmt: skip
-    for pattern, place in replaced:
-        text = re.sub(pattern, place, text)
-    return text
 
 
 def main(names: Sequence[str]) -> int:

@@ -54,10 +54,10 @@ def settle(out, **more):
     return {"output_dir": out, **values}
 
 
-def train(out, callbacks=(), resume=None, **more):
+def train(out, callbacks=(), resume=None, rows=None, model=None, **more):
     trainer = Trainer(
-        model=make_model(), args=TrainingArguments(**settle(out, **more)), train_dataset=Rows(), eval_dataset=Rows(),
-        callbacks=list(callbacks),
+        model=model or make_model(), args=TrainingArguments(**settle(out, **more)), train_dataset=rows or Rows(),
+        eval_dataset=Rows(), callbacks=list(callbacks),
     )  # fmt: skip
     trainer.train(resume_from_checkpoint=resume)
     trainer.save_model()

@@ -1,0 +1,1 @@
+python /data/project/tests/faults/best_metric_missing.py /data/output/run

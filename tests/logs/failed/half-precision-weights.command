@@ -1,0 +1,1 @@
+python /data/project/tests/faults/half_precision_weights.py /data/output/run

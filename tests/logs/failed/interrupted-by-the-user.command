@@ -1,0 +1,1 @@
+python /data/project/tests/faults/interrupted_by_the_user.py /data/output/run

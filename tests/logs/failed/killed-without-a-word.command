@@ -1,0 +1,1 @@
+python /data/project/tests/faults/killed_without_a_word.py /data/output/run

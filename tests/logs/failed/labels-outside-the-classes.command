@@ -1,0 +1,1 @@
+python /data/project/tests/faults/labels_outside_the_classes.py /data/output/run

@@ -1,0 +1,1 @@
+python /data/project/tests/faults/loader_worker_out_of_memory.py /data/output/run

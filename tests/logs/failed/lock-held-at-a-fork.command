@@ -1,0 +1,1 @@
+python /data/project/tests/faults/lock_held_at_a_fork.py /data/output/run

@@ -1,0 +1,1 @@
+python /data/project/tests/faults/no_inodes_left.py /data/output/run

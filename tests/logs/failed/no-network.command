@@ -1,0 +1,1 @@
+python /data/project/tests/faults/no_network.py /data/output/run

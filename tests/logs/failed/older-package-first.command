@@ -1,0 +1,1 @@
+python /data/project/tests/faults/older_package_first.py /data/output/run

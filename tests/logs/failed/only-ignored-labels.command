@@ -1,0 +1,1 @@
+python /data/project/tests/faults/only_ignored_labels.py /data/output/run

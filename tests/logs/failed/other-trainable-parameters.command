@@ -1,0 +1,1 @@
+python /data/project/tests/faults/other_trainable_parameters.py /data/output/run

@@ -1,0 +1,1 @@
+python /data/project/tests/faults/output_becomes_read_only.py /data/output/run

@@ -1,0 +1,1 @@
+python /data/project/tests/faults/state_file_refused.py /data/output/run

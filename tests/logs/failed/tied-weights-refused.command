@@ -1,0 +1,1 @@
+python /data/project/tests/faults/tied_weights_refused.py /data/output/run

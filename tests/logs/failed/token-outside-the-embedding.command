@@ -1,0 +1,1 @@
+python /data/project/tests/faults/token_outside_the_embedding.py /data/output/run

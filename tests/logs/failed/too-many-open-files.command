@@ -1,0 +1,1 @@
+python /data/project/tests/faults/too_many_open_files.py /data/output/run

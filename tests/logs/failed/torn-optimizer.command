@@ -1,0 +1,1 @@
+python /data/project/tests/faults/torn_optimizer.py /data/output/run

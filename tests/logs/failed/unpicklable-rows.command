@@ -1,0 +1,1 @@
+python /data/project/tests/faults/unpicklable_rows.py /data/output/run
