@@ -66,3 +66,23 @@ def test_a_cause_has_a_page_and_all_are_listed(laststep):
     assert "目标磁盘已满" in listed
     assert len(listed.splitlines()) >= 75
     assert refused.returncode == 2
+
+
+def test_a_run_is_named_as_runs_names_it(laststep, trainer):
+    laststep("run", "--", *trainer, "--end", "kill")
+    told = laststep("diagnose", "last", "--json")
+    values = json.loads(told.stdout)
+
+    assert values["path"] == str(laststep.folder())
+    assert values["evidence"]
+    assert all(
+        evidence["text"] in (laststep.folder() / evidence["source"]).read_text() for evidence in values["evidence"]
+    )
+    assert values == json.loads(laststep("diagnose", laststep.folder(), "--json").stdout)
+
+
+def test_a_name_that_nothing_goes_by_says_so(laststep):
+    told = laststep("diagnose", "nothing")
+
+    assert told.returncode == 2
+    assert b"Traceback" not in told.stderr

@@ -1,5 +1,6 @@
 """How does `laststep diagnose` read its options?"""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +10,16 @@ import typer
 
 from laststep.cli import options, render_diagnosis
 from laststep.diagnosis.diagnose import diagnose as diagnose_log
-from laststep.diagnosis.diagnose import diagnose_file, list_batch, read_command
+from laststep.diagnosis.diagnose import list_batch, read_command
 from laststep.records.verdict import Diagnosis
 from laststep.supervisor.correct_commands import correct_commands
+from laststep.supervisor.diagnose_path import diagnose_path
 
 EXAMPLES = """\b
 Examples:
   laststep diagnose nohup.out
+  laststep diagnose last
+  laststep diagnose output/v0-20260101-120000
   laststep diagnose --command-file train.sh train.log
   journalctl -u train | laststep diagnose -
   laststep diagnose --json --batch logs/
@@ -24,12 +28,19 @@ Examples:
 
 def diagnose(
     context: typer.Context,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="A log, or - for standard input.")],
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH…",
+            help="A log, a run or output folder, a .tar.gz of one, a run's id, or - for standard input.",
+        ),
+    ],
     command_file: Annotated[
         Path | None, typer.Option("--command-file", metavar="FILE", help="The command that was run, as a text file.")
     ] = None,
     batch: Annotated[bool, typer.Option("--batch", help="PATH is a folder of logs, each NAME.log.")] = False,
     as_json: options.Json = False,
+    home: options.Home = None,
     lang: options.Lang = None,
     debug: options.Debug = False,
 ) -> None:
@@ -38,14 +49,24 @@ def diagnose(
     language = options.settle_language(context, lang)
     command = read_command(command_file) if command_file is not None else ""
     for path in paths:
-        for seen in _diagnose(path, command, is_batch=batch):
-            render_diagnosis.show(correct_commands(seen), language, as_json=as_json)
+        for seen in _diagnose(_find(path, home), command, is_batch=batch):
+            render_diagnosis.show(seen, language, as_json=as_json)
+
+
+def _find(path: str, home: Path | None) -> str:
+    """Find the folder of a run that was named as `laststep runs` names it, where no file goes by that name."""
+    if os.sep in path or "." in path or path == "-" or Path(path).exists():
+        return path
+    from laststep.journal.layout import find_home  # noqa: PLC0415  # only a run's name needs what lists runs
+    from laststep.supervisor.list_runs import find_run  # noqa: PLC0415  # the same
+
+    return str(find_run(path, find_home(os.environ, home)).path)
 
 
 def _diagnose(path: str, command: str, *, is_batch: bool) -> Iterator[Diagnosis]:
     if is_batch:
-        yield from (diagnose_file(log, command=beside) for log, beside in list_batch(Path(path)))
+        yield from (diagnose_path(log, command=beside) for log, beside in list_batch(Path(path)))
     elif path == "-":
-        yield diagnose_log(sys.stdin.buffer, source="-", command=command)
+        yield correct_commands(diagnose_log(sys.stdin.buffer, source="-", command=command))
     else:
-        yield diagnose_file(Path(path), command=command)
+        yield diagnose_path(Path(path), command=command)

@@ -1,12 +1,16 @@
 """What does an input show?"""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from laststep.diagnosis.decide import LEAST, Weighed, decide
 from laststep.diagnosis.find_signals import Seen, make_index
-from laststep.diagnosis.read_log import read_chunks
+from laststep.diagnosis.read_input import UNREADABLE, Input, open_input
+from laststep.diagnosis.read_log import Chunk, read_chunks
+from laststep.diagnosis.run_facts import ASKED_TO_STOP, EXITED_WELL, REACHED
 from laststep.failures.catalog import NO_FAULT, UNKNOWN, load_failures
 from laststep.failures.failure import Failure
 from laststep.records.errors import InputError
@@ -14,7 +18,6 @@ from laststep.records.text import Text, join_texts
 from laststep.records.verdict import Advice, Certainty, Diagnosis, Evidence, Verdict
 
 _MOST_ALTERNATIVES = 4
-_UNREADABLE = Text(en="{path} cannot be read: {reason}", zh="无法读取 {path}：{reason}")
 _NO_LOGS = Text(
     en="{path} holds no logs; --batch reads every NAME.log of a folder",
     zh="{path} 中没有日志；--batch 读取目录中的每个 NAME.log",
@@ -23,35 +26,50 @@ _EXPLAINED = Text(en="{title}. {meaning}", zh="{title}。{meaning}")
 _SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
 _DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
 _LONGEST_QUOTE = 400
+_ENDED = "ended in order"
 _GOES_ON = frozenset({"progress goes on", "steps go on"})
 _ALARMING = frozenset({"traceback", "warned lately"})
 
 
 def diagnose_file(path: Path, *, command: str = "") -> Diagnosis:
-    """Diagnose a log on disk. Raises InputError."""
-    try:
-        with path.open("rb") as file:
-            return diagnose(file, source=str(path), command=command)
-    except OSError as error:
-        raise InputError(_UNREADABLE.fill(path=path, reason=error.strerror or error)) from error
+    """Diagnose a log on disk, a run folder, an output folder, or an archive of one. Raises InputError."""
+    with open_input(path) as given:
+        return diagnose_input(given, command=command)
 
 
 def diagnose(file: BinaryIO, *, source: str, command: str = "") -> Diagnosis:
     """Diagnose a log, read once from its beginning to its end."""
+    return _diagnose(read_chunks(file, source), Input(source, ()), command)
+
+
+def diagnose_input(given: Input, *, command: str = "") -> Diagnosis:
+    """Diagnose what was found at a path. Raises InputError."""
+    return _diagnose(given.read(), given, command or given.command)
+
+
+def _diagnose(chunks: Iterable[Chunk], given: Input, command: str) -> Diagnosis:
     failures = load_failures()
-    seen = make_index(tuple(failures.values())).search(read_chunks(file), source)
+    seen = _add_facts(make_index(tuple(failures.values())).search(chunks), given.facts)
     weighed = [one for one in decide(failures.values(), seen, command) if one.score > 0]
     best = _choose(weighed) or _fall_back(failures, seen)
     rest = [one for one in weighed if one.failure.id != best.failure.id]
     beside = [one for one in rest if one.failure.separate and one.has_proof and one.says_something]
     competing = [one for one in rest if one not in beside and (one.says_something or best.failure.id != NO_FAULT)]
     return Diagnosis(
-        path=source,
+        path=given.name,
         verdict=_word(best),
         alternatives=tuple(_word(one) for one in competing)[:_MOST_ALTERNATIVES],
         also=tuple(_word(one) for one in beside),
         command=command or "\n".join(told.text for told in seen.commands) or seen.launched,
     )
+
+
+def _add_facts(seen: Seen, facts: Mapping[str, Evidence | None]) -> Seen:
+    """Add what the record of a run says; that it came to its end is surer there than in any log."""
+    is_finished = REACHED in facts and EXITED_WELL in facts
+    finished_at = sys.maxsize if is_finished else seen.finished_at
+    more = {_ENDED: facts.get(REACHED)} if is_finished else {}
+    return replace(seen, facts={**seen.facts, **facts, **more}, finished_at=finished_at)
 
 
 def _choose(weighed: Sequence[Weighed]) -> Weighed | None:
@@ -65,7 +83,7 @@ def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
     """Nothing speaks for a cause: then either nothing failed, or the log does not show what."""
     # Steps behind what alarms say that it did no harm. Steps and then nothing say nothing of how it ended.
     got_over_it = bool(seen.facts.keys() & _GOES_ON) and bool(seen.facts.keys() & _ALARMING)
-    is_fine = "ended in order" in seen.facts or got_over_it
+    is_fine = _ENDED in seen.facts or not seen.facts.keys().isdisjoint({ASKED_TO_STOP, REACHED}) or got_over_it
     last = seen.facts.get("last line")
     evidence = (last,) if last is not None and last.text else ()
     return Weighed(failures[NO_FAULT if is_fine else UNKNOWN], LEAST, has_proof=False, first=0, evidence=evidence)
@@ -106,4 +124,4 @@ def read_command(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise InputError(_UNREADABLE.fill(path=path, reason=error.strerror or error)) from error
+        raise InputError(UNREADABLE.fill(path=path, reason=error.strerror or error)) from error

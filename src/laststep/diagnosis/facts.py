@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from laststep.diagnosis import curve
+from laststep.diagnosis import curve, run_facts
 from laststep.diagnosis.read_log import Chunk, clean, split_drawn
 from laststep.records.verdict import Evidence
 
@@ -54,7 +54,6 @@ class _Place:
 class FactFinder:
     """Looks through a log once."""
 
-    source: str
     _offset: int = 0
     _places: dict[str, _Place] = field(default_factory=dict)
     _last_line: Evidence | None = None
@@ -113,7 +112,7 @@ class FactFinder:
         end = chunk.data.find(b"\n", position)
         parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
         line = chunk.first_line + chunk.data.count(b"\n", 0, begin)
-        return Evidence(self.source, line, parts[-1] if parts else "")
+        return Evidence(chunk.source, line, parts[-1] if parts else "")
 
 
 def _tell_curve(data: bytes, position: int) -> Iterator[str]:
@@ -179,8 +178,7 @@ DERIVED: Mapping[str, Callable[[_Places], bool]] = {
     "prepared last": lambda places: "preparing" in places and "training" not in places,
 }
 NAMES = (
-    curve.NAMES
-    | frozenset(TEXTS)
-    | frozenset(DERIVED)
-    | {"last line", "warned lately", "many steps", "first step", "hours"}
+    frozenset({"last line", "warned lately", "many steps", "first step", "hours", *TEXTS, *DERIVED})
+    | curve.NAMES
+    | run_facts.NAMES
 )

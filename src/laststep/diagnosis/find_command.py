@@ -20,7 +20,6 @@ _LONGEST_BYTES = 8192
 class CommandFinder:
     """Looks at the lines of a log that name a launcher."""
 
-    source: str
     commands: list[Evidence] = field(default_factory=list)  # as somebody typed them
     launched: str = ""  # as a launcher says it starts them
 
@@ -31,7 +30,7 @@ class CommandFinder:
         if match is not None:
             self.launched = self.launched or match.group(1)
         elif len(self.commands) < _MOST and not any(block in told.text for told in self.commands):
-            self.commands.append(Evidence(self.source, number, block))
+            self.commands.append(Evidence(chunk.source, number, block))
 
 
 def _take_lines(chunk: Chunk, begin: int, number: int) -> tuple[str, int]:

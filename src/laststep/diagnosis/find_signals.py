@@ -48,11 +48,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line that is looked at: its first byte within the piece, its number in the log, what was drawn in it."""
+    """A line that is looked at: its first byte within the piece, its number and log, what was drawn in it."""
 
     begin: int
     number: int
     parts: list[str]
+    source: str
 
 
 _Found = dict[str, dict[str, Sighting]]
@@ -75,10 +76,10 @@ class SignalIndex:
         self._signals_of = list(by_text.values())
         self._automaton = ahocorasick_rs.BytesAhoCorasick(self._texts)
 
-    def search(self, chunks: Iterable[Chunk], source: str) -> Seen:
-        """Search a log from its beginning to its end."""
+    def search(self, chunks: Iterable[Chunk]) -> Seen:
+        """Search logs from their beginning to their end."""
         found: _Found = {}
-        facts, commands = FactFinder(source), CommandFinder(source)
+        facts, commands = FactFinder(), CommandFinder()
         offset = 0
         for number, chunk in enumerate(chunks):
             if number == _LONG_CHUNKS:  # worth the time that it takes to build: it searches twice as fast
@@ -88,7 +89,7 @@ class SignalIndex:
             facts.look(chunk, places)
             for line in _read_lines(chunk, sorted(lines)):
                 for signal in sorted(lines[line.begin] - {_COMMAND}):
-                    self._try(signal, line, offset, source, found)
+                    self._try(signal, line, offset, found)
                 if _COMMAND in lines[line.begin]:
                     commands.look(chunk, line.begin, line.number)
             offset += len(chunk.data)
@@ -106,7 +107,7 @@ class SignalIndex:
                 lines.setdefault(data.rfind(b"\n", 0, begin) + 1, set()).update(self._signals_of[number])
         return {self._texts[number]: (place, last[number]) for number, place in first.items()}, lines
 
-    def _try(self, number: int, line: _Line, offset: int, source: str, found: _Found) -> None:
+    def _try(self, number: int, line: _Line, offset: int, found: _Found) -> None:
         cause, signal = self._lines[number]
         expression = _compile(signal.line or "")
         part = next((part for part in reversed(line.parts) if expression.search(_SAMPLE.split(part, 1)[0])), None)
@@ -117,7 +118,7 @@ class SignalIndex:
         sighting.count += 1
         sighting.last = offset + line.begin
         if len(sighting.evidence) < _MOST_EVIDENCE:
-            sighting.evidence.append(Evidence(source, line.number, part))
+            sighting.evidence.append(Evidence(line.source, line.number, part))
 
 
 def _read_lines(chunk: Chunk, begins: Iterable[int]) -> Iterator[_Line]:
@@ -128,7 +129,7 @@ def _read_lines(chunk: Chunk, begins: Iterable[int]) -> Iterator[_Line]:
         counted = begin
         end = chunk.data.find(b"\n", begin)
         parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
-        yield _Line(begin, number, parts)
+        yield _Line(begin, number, parts, chunk.source)
 
 
 @functools.cache

@@ -15,18 +15,19 @@ _MARKS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xb
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Whole lines of a log, as UTF-8. `first_line` counts from 1."""
+    """Whole lines of a log, as UTF-8. `first_line` counts from 1 in each log."""
 
     data: bytes
     first_line: int
+    source: str = ""  # the name of the log
 
 
-def read_chunks(file: BinaryIO) -> Iterator[Chunk]:
+def read_chunks(file: BinaryIO, source: str = "", first_line: int = 1) -> Iterator[Chunk]:
     """Read a log in pieces that end where lines end; a line longer than a piece is cut."""
     head = file.read(CHUNK_BYTES)
     encoding = guess_encoding(head[:65536])
     decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding != "utf-8" else None
-    rest, line = b"", 1
+    rest, line = b"", first_line
     piece = head
     while piece:
         text = decoder.decode(piece).encode("utf-8", "replace") if decoder is not None else piece
@@ -36,12 +37,12 @@ def read_chunks(file: BinaryIO) -> Iterator[Chunk]:
             rest = data
         else:
             end = end or len(data)
-            yield Chunk(data[:end], line)
+            yield Chunk(data[:end], line, source)
             line += data.count(b"\n", 0, end)
             rest = data[end:]
         piece = file.read(CHUNK_BYTES)
     if rest:
-        yield Chunk(rest, line)
+        yield Chunk(rest, line, source)
 
 
 def guess_encoding(head: bytes) -> str:

@@ -13,6 +13,7 @@ import socket
 import sys
 from typing import Any
 
+from laststep.host.cgroup import CgroupCounts, read_counts
 from laststep.host.clock import Clock, SystemClock
 from laststep.host.processes import read_process
 from laststep.launch.clients import Clients
@@ -59,6 +60,7 @@ class Holder:
         self._command_end: ProcessEnd | None = None
         self._reaped: list[ProcessEnd] = []
         self._ending: dict[str, Any] | None = None
+        self._counts = read_counts()
         self._selector.register(self._signals, selectors.EVENT_READ, self._on_signals)
         self._listener = Listener(orders.socket_path)
         if self._listener.socket is not None:
@@ -118,7 +120,7 @@ class Holder:
             while self._pass_on(fd):
                 pass
         assert self._command_end is not None  # noqa: S101  # no children means that it was reaped
-        removed = self._winding.traces.remove()
+        removed, counts = self._winding.traces.remove(), read_counts()
         ending = Ending(
             command=self._command_end,
             started_at=self._started_at,
@@ -129,8 +131,16 @@ class Holder:
             output_bytes=self._output_bytes,
             log_bytes_dropped=self._log.dropped_bytes,
             segments_removed=tuple(removed[:100]),
+            oom_kills=self._count_kills(counts),
+            memory_peak_bytes=counts.peak_bytes,
+            memory_limit_bytes=counts.limit_bytes,
         )
         self._finish(write_ending(ending))
+
+    def _count_kills(self, now: CgroupCounts) -> int | None:
+        if now.oom_kills is None or self._counts.oom_kills is None:
+            return None
+        return max(0, now.oom_kills - self._counts.oom_kills)
 
     def _finish(self, ending: dict[str, Any]) -> None:
         self._ending = ending

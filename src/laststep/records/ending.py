@@ -43,6 +43,9 @@ class Ending:
     output_bytes: int = 0
     log_bytes_dropped: int = 0  # output that could not be copied to the log
     segments_removed: tuple[str, ...] = ()  # shared memory that killed workers had left
+    oom_kills: int | None = None  # processes that the kernel killed in the run's cgroup meanwhile; None: not counted
+    memory_peak_bytes: int | None = None  # of that cgroup, since it was made
+    memory_limit_bytes: int | None = None
 
 
 def write_ending(ending: Ending) -> dict[str, Any]:
@@ -66,4 +69,7 @@ def read_ending(values: Mapping[str, Any]) -> Ending:
         output_bytes=values["output_bytes"],
         log_bytes_dropped=values["log_bytes_dropped"],
         segments_removed=tuple(values["segments_removed"]),
+        oom_kills=values.get("oom_kills"),
+        memory_peak_bytes=values.get("memory_peak_bytes"),
+        memory_limit_bytes=values.get("memory_limit_bytes"),
     )

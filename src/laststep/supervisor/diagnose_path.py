@@ -1,0 +1,45 @@
+"""What does a path show, with all that can be looked at: logs, the record of a run, and the checkpoints beside them?"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from laststep.checkpoints.find import find_checkpoints
+from laststep.checkpoints.verify import verify_checkpoint
+from laststep.diagnosis.diagnose import diagnose_input
+from laststep.diagnosis.read_input import open_input
+from laststep.diagnosis.run_facts import LFS_CHECKPOINT, TORN_CHECKPOINT
+from laststep.records.checkpoint import ProblemKind, Soundness
+from laststep.records.errors import LaststepError
+from laststep.records.verdict import Diagnosis, Evidence
+from laststep.supervisor.correct_commands import correct_commands
+
+_FACTS = {
+    ProblemKind.MISSING: TORN_CHECKPOINT,
+    ProblemKind.TORN: TORN_CHECKPOINT,
+    ProblemKind.ZERO_FILLED: TORN_CHECKPOINT,
+    ProblemKind.MARKED_INCOMPLETE: TORN_CHECKPOINT,
+    ProblemKind.LFS_POINTER: LFS_CHECKPOINT,
+}
+
+
+def diagnose_path(path: Path, *, command: str = "") -> Diagnosis:
+    """Diagnose a log, a run folder, an output folder or an archive of one. Raises InputError."""
+    with open_input(path) as given:
+        facts = {**given.facts, **dict(_look_at_newest(path))}
+        return correct_commands(diagnose_input(replace(given, facts=facts), command=command))
+
+
+def _look_at_newest(path: Path) -> Iterator[tuple[str, Evidence]]:
+    """Look at the newest checkpoint of an output folder by its structure, whose headers alone are read."""
+    try:
+        newest = next(iter(find_checkpoints(path)), None) if path.is_dir() else None
+        checked = verify_checkpoint(newest, ignores_hashes=True) if newest is not None else None
+    except LaststepError:
+        return
+    if newest is None or checked is None or checked.soundness is not Soundness.UNSOUND:
+        return
+    for problem in checked.problems:
+        if problem.kind in _FACTS:
+            source = newest.relative_to(path).as_posix() if newest != path else newest.name
+            yield _FACTS[problem.kind], Evidence(source, None, f"{problem.file or newest.name}: {problem.words.en}")
