@@ -30,6 +30,7 @@ def test_json_has_what_was_agreed(laststep, tmp_path):
     assert values["cause"] == "host-memory.container-limit"
     assert set(values) == {
         "cause", "certainty", "confidence", "explanation", "evidence", "remedies", "alternatives", "also", "path",
+        "where",
     }  # fmt: skip
     assert values["evidence"][0].keys() == {"source", "line", "text"}
     assert values["remedies"][0].keys() == {"title", "class", "command"}

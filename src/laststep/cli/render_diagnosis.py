@@ -6,7 +6,7 @@ from typing import Any
 from laststep.cli import render
 from laststep.failures.failure import Failure
 from laststep.records.text import Language, Text
-from laststep.records.verdict import Diagnosis, Verdict
+from laststep.records.verdict import Diagnosis, Phase, Verdict, Whereabouts
 
 _CERTAINTY = {
     "proven": Text(en="proven", zh="已证实"),
@@ -15,6 +15,17 @@ _CERTAINTY = {
     "unknown": Text(en="not known", zh="未知"),
 }
 _LINE = Text(en="line {line}", zh="第 {line} 行")
+_WHERE = Text(en="where:", zh="位置：")
+_RANK = Text(en="rank {rank}", zh="rank {rank}")
+_STEP = Text(en="step {step}", zh="第 {step} 步")
+_TIME = Text(en="at {time}", zh="时间 {time}")
+_PHASES = {
+    Phase.LOADING: Text(en="loading the model", zh="加载模型时"),
+    Phase.PREPARING: Text(en="preparing the data", zh="准备数据时"),
+    Phase.TRAINING: Text(en="training", zh="训练时"),
+    Phase.EVALUATING: Text(en="evaluating", zh="评估时"),
+    Phase.SAVING: Text(en="saving", zh="保存时"),
+}
 _OR = Text(en="or", zh="或者")
 _ALSO = Text(en="also", zh="另外")
 _DO = Text(en="What to do:", zh="处理方法：")
@@ -40,7 +51,15 @@ def list_values(diagnosis: Diagnosis, language: Language) -> dict[str, Any]:
             for other in diagnosis.also
         ],
         "path": diagnosis.path,
+        "where": _list_where(diagnosis.where) if diagnosis.where is not None else None,
     }
+
+
+def _list_where(where: Whereabouts) -> dict[str, Any]:
+    phase = where.phase.value if where.phase is not None else None
+    return {
+        "rank": where.rank, "phase": phase, "step": where.step, "target_step": where.target_step, "time": where.time,
+    }  # fmt: skip
 
 
 def show(diagnosis: Diagnosis, language: Language, *, as_json: bool) -> None:
@@ -57,6 +76,8 @@ def _write(diagnosis: Diagnosis, language: Language, *, is_colourful: bool) -> I
     certainty = _CERTAINTY[verdict.certainty.value].say(language)
     yield f"{bold}{verdict.cause}{plain}  {certainty}, {verdict.confidence:.0%}"
     yield verdict.explanation.say(language)
+    if diagnosis.where is not None:
+        yield from (f"  {dim}{words}{plain}" for words in _write_where(diagnosis.where, language))
     for evidence in verdict.evidence:
         place = _LINE.fill(line=evidence.line).say(language) if evidence.line is not None else evidence.source
         yield f"  {dim}{place}{plain}  {evidence.text}"
@@ -67,6 +88,20 @@ def _write(diagnosis: Diagnosis, language: Language, *, is_colourful: bool) -> I
     for label, others in ((_OR, diagnosis.alternatives), (_ALSO, diagnosis.also)):
         for other in others:
             yield f"  {dim}{label.say(language)} {other.cause} ({other.confidence:.0%}){plain}"
+
+
+def _write_where(where: Whereabouts, language: Language) -> Iterator[str]:
+    """Write where the run was: a line, or none where the log does not show it."""
+    step = f"{where.step}/{where.target_step}"
+    parts = [
+        _RANK.fill(rank=where.rank) if where.rank is not None else None,
+        _STEP.fill(step=step) if where.step is not None else None,
+        _PHASES[where.phase] if where.phase is not None else None,
+        _TIME.fill(time=where.time) if where.time is not None else None,
+    ]
+    said = [part.say(language) for part in parts if part is not None]
+    if said:
+        yield f"{_WHERE.say(language)} {', '.join(said)}"
 
 
 def _list_evidence(verdict: Verdict) -> list[dict[str, Any]]:

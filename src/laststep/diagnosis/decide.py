@@ -6,7 +6,7 @@ certainty away, and what libraries print as advice counts for nothing. The score
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from laststep.diagnosis.find_signals import Seen, Sighting
 from laststep.failures.failure import Failure, Role, Signal
@@ -20,7 +20,7 @@ _EXPLAINS_FROM = 0.75
 LEAST = 0.3  # what says less says nothing
 _LEAST_BY_HINTS = 0.5  # one hint is in many a healthy log
 _COMMAND = "command"
-_FAR = 1 << 62
+_FAR, _LATER = 1 << 62, 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,9 @@ class Weighed:
     failure: Failure
     score: float
     has_proof: bool
-    first: int  # where it is first seen
+    first: int  # where it is first seen, that of ranks which failed later behind all others
     evidence: tuple[Evidence, ...]
+    last: int = _FAR  # where it is last seen, if that is a place in a log
 
     @property
     def says_something(self) -> bool:
@@ -76,8 +77,17 @@ def _weigh(failure: Failure, seen: Seen, command: str) -> Weighed | None:
     score += by_hints if proofs else min(by_hints, _MOST_BY_HINTS)
     score += sum(signal.weight or _CONTRADICTION for signal in others if signal.role is Role.CONTRADICTION)
     evidence = _gather_evidence([*proofs, *(s for s in others if s.role is Role.HINT)], shown)
-    places = [sighting.first for sighting in seen.sightings.get(failure.id, {}).values() if sighting.signal in holding]
-    return Weighed(failure, score, bool(proofs), min(places, default=_FAR), evidence)
+    sightings = [sighting for sighting in seen.sightings.get(failure.id, {}).values() if sighting.signal in holding]
+    first = min((_order(sighting, seen.first_rank) for sighting in sightings), default=_FAR)
+    last = _FAR if any(signal.fact for signal in proofs) else max((one.last for one in sightings), default=_FAR)
+    return Weighed(failure, score, bool(proofs), first, evidence, last)
+
+
+def _order(sighting: Sighting, first_rank: int | None) -> int:
+    """Give where a signal was first seen; that of a rank which did not fail first comes behind."""
+    ranks = {one.where.rank for one in sighting.evidence if one.where is not None}
+    is_later = first_rank is not None and None not in ranks and first_rank not in ranks
+    return sighting.first + (_LATER if is_later else 0)
 
 
 def _list_shown(failure: Failure, seen: Seen, command: str) -> Mapping[str, list[Evidence]]:
@@ -122,12 +132,13 @@ def _quote(command: Evidence, match: re.Match[str]) -> Evidence:
 
 def _gather_evidence(signals: Iterable[Signal], shown: Mapping[str, list[Evidence]]) -> tuple[Evidence, ...]:
     lines = [evidence for signal in signals for evidence in shown[signal.name][:2] if evidence.text.strip()]
-    return tuple(dict.fromkeys(lines))[:6]
+    # What an error says tells a reader more than the line of code that raised it.
+    return tuple(sorted(dict.fromkeys(lines), key=lambda evidence: evidence.text.startswith("raise ")))[:6]
 
 
 def _add(one: Weighed, more: float) -> Weighed:
-    return Weighed(one.failure, one.score + more, one.has_proof, one.first, one.evidence)
+    return replace(one, score=one.score + more)
 
 
 def _scale(one: Weighed, share: float) -> Weighed:
-    return Weighed(one.failure, one.score * share, one.has_proof, one.first, one.evidence)
+    return replace(one, score=one.score * share)

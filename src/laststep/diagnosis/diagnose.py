@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
+from laststep.diagnosis.attempts import set_aside_earlier
 from laststep.diagnosis.decide import LEAST, Weighed, decide
 from laststep.diagnosis.find_signals import Seen, make_index
 from laststep.diagnosis.read_input import UNREADABLE, Input, open_input
@@ -15,14 +16,14 @@ from laststep.failures.catalog import NO_FAULT, UNKNOWN, load_failures
 from laststep.failures.failure import Failure
 from laststep.records.errors import InputError
 from laststep.records.text import Text, join_texts
-from laststep.records.verdict import Advice, Certainty, Diagnosis, Evidence, Verdict
+from laststep.records.verdict import Advice, Certainty, Diagnosis, Evidence, Verdict, Whereabouts
 
 _MOST_ALTERNATIVES = 4
 _NO_LOGS = Text(
     en="{path} holds no logs; --batch reads every NAME.log of a folder",
     zh="{path} 中没有日志；--batch 读取目录中的每个 NAME.log",
 )
-_EXPLAINED = Text(en="{title}. {meaning}", zh="{title}。{meaning}")
+_EXPLAINED = Text(en="{title}. {meaning}.", zh="{title}。{meaning}。")
 _SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
 _DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
 _LONGEST_QUOTE = 400
@@ -50,7 +51,8 @@ def diagnose_input(given: Input, *, command: str = "") -> Diagnosis:
 def _diagnose(chunks: Iterable[Chunk], given: Input, command: str) -> Diagnosis:
     failures = load_failures()
     seen = _add_facts(make_index(tuple(failures.values())).search(chunks), given.facts)
-    weighed = [one for one in decide(failures.values(), seen, command) if one.score > 0]
+    decided = [one for one in decide(failures.values(), seen, command) if one.score > 0]
+    weighed, earlier = set_aside_earlier(decided, seen.began_again_at)
     best = _choose(weighed) or _fall_back(failures, seen)
     rest = [one for one in weighed if one.failure.id != best.failure.id]
     beside = [one for one in rest if one.failure.separate and one.has_proof and one.says_something]
@@ -59,9 +61,19 @@ def _diagnose(chunks: Iterable[Chunk], given: Input, command: str) -> Diagnosis:
         path=given.name,
         verdict=_word(best),
         alternatives=tuple(_word(one) for one in competing)[:_MOST_ALTERNATIVES],
-        also=tuple(_word(one) for one in beside),
+        also=tuple(_word(one) for one in (*beside, *earlier)),
         command=command or "\n".join(told.text for told in seen.commands) or seen.launched,
+        where=_find_where(best, seen),
     )
+
+
+def _find_where(best: Weighed, seen: Seen) -> Whereabouts | None:
+    """Find where the run was when it failed: of the earliest evidence, with the rank that a launcher blames."""
+    located = [one.where for one in best.evidence if one.where is not None]
+    if not located or best.failure.id in (UNKNOWN, NO_FAULT):
+        return None
+    rank = next((one.rank for one in located if one.rank is not None), seen.first_rank)
+    return replace(located[0], rank=rank)
 
 
 def _add_facts(seen: Seen, facts: Mapping[str, Evidence | None]) -> Seen:

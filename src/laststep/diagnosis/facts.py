@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from laststep.diagnosis import curve, run_facts
+from laststep.diagnosis.locate import find_first_rank
 from laststep.diagnosis.read_log import Chunk, clean, split_drawn
 from laststep.records.verdict import Evidence
 
@@ -30,9 +31,26 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
     "killed": (b"exitcode: -9", b"exit code -9", b"Killed", b"SIGKILL", b"return code = -9"),
     "bar is full": (b"100%|",),
     "finished": (b"train_runtime", b"Training completed"),
+    "root cause": (b"Root Cause (first observed failure)",),
+    "began": (
+        b"run sh: `", b"Setting OMP_NUM_THREADS environment variable for each process", b"Start time of running main",
+        b"cmd = ",
+    ),
+    "ended badly": (b"ChildFailedError", b"exits with return code", b"Killing subprocess"),
     "NaN": (b"'nan'", b": nan", b"=nan", b"= nan", b": NaN", b" nan "),
 }  # fmt: skip
-SELDOM = ("traceback", "evaluating", "saving", "killed", "bar is full", "finished", "NaN")
+SELDOM = (
+    "traceback",
+    "evaluating",
+    "saving",
+    "killed",
+    "bar is full",
+    "finished",
+    "NaN",
+    "root cause",
+    "began",
+    "ended badly",
+)
 _IGNORED = b"Exception ignored in"  # by Python, while a program that is done cleans up
 _IGNORED_BYTES = 4096  # how far its traceback reaches
 _END_BYTES = 64 * 1024
@@ -59,6 +77,7 @@ class FactFinder:
     _last_line: Evidence | None = None
     _tail: bytes = b""
     _curve: tuple[str, ...] = ()
+    first_rank: int | None = None  # that torchrun saw failing first
 
     def look(self, chunk: Chunk, hits: Mapping[bytes, tuple[int, int]]) -> None:
         """Look at the next piece. `hits`: where each text of `SELDOM` is seen first and last in it."""
@@ -68,6 +87,8 @@ class FactFinder:
             )
             if name == "traceback":
                 places = [place for place in places if not _is_ignored(chunk.data, place)]
+            if name == "root cause" and places:
+                self.first_rank = find_first_rank(chunk.data, max(last for _, last in places))
             if name == "NaN" and places and name not in self._places:
                 self._curve += tuple(_tell_curve(chunk.data, min(places)[0]))
             if name == "training" and places and name not in self._places:
@@ -91,6 +112,12 @@ class FactFinder:
     def finished_at(self) -> int | None:
         """Where a run last told that it came to its end; something else may have failed behind that."""
         return self._places["finished"].last if "finished" in self._places else None
+
+    @property
+    def began_again_at(self) -> int | None:
+        """Where the last attempt began, if an earlier one had failed by then."""
+        began, ended = self._places.get("began"), self._places.get("ended badly")
+        return began.last if began is not None and ended is not None and ended.first < began.last else None
 
     def finish(self) -> dict[str, Evidence | None]:
         """Give the facts that hold, each with a line that shows it, or None."""

@@ -13,6 +13,7 @@ import ahocorasick_rs
 from laststep.diagnosis.facts import SELDOM, TEXTS, FactFinder
 from laststep.diagnosis.find_command import LAUNCHERS, CommandFinder
 from laststep.diagnosis.literals import find_literals
+from laststep.diagnosis.locate import locate
 from laststep.diagnosis.read_log import Chunk, clean, split_drawn
 from laststep.failures.failure import Failure, Signal
 from laststep.records.verdict import Evidence
@@ -42,6 +43,8 @@ class Seen:
     sightings: Mapping[str, Mapping[str, Sighting]]
     facts: Mapping[str, Evidence | None]  # by name; with a line that shows it, where one does
     finished_at: int | None = None  # the position of the last word of a run that came to its end
+    began_again_at: int | None = None  # the position where the last attempt began, if an earlier one had failed
+    first_rank: int | None = None  # the rank that failed first, where a launcher says so
     commands: tuple[Evidence, ...] = ()  # lines that look like the command itself, as in a pasted question
     launched: str = ""  # the command that a launcher says it starts
 
@@ -54,6 +57,7 @@ class _Line:
     number: int
     parts: list[str]
     source: str
+    data: bytes  # the piece
 
 
 _Found = dict[str, dict[str, Sighting]]
@@ -93,7 +97,15 @@ class SignalIndex:
                 if _COMMAND in lines[line.begin]:
                     commands.look(chunk, line.begin, line.number)
             offset += len(chunk.data)
-        return Seen(found, facts.finish(), facts.finished_at, tuple(commands.commands), commands.launched)
+        return Seen(
+            found,
+            facts.finish(),
+            finished_at=facts.finished_at,
+            began_again_at=facts.began_again_at,
+            first_rank=facts.first_rank,
+            commands=tuple(commands.commands),
+            launched=commands.launched,
+        )
 
     def _search_texts(self, data: bytes) -> tuple[Mapping[bytes, tuple[int, int]], Mapping[int, set[int]]]:
         """Give where each text is first and last, and the beginnings of lines with the signals to be tried there."""
@@ -118,7 +130,7 @@ class SignalIndex:
         sighting.count += 1
         sighting.last = offset + line.begin
         if len(sighting.evidence) < _MOST_EVIDENCE:
-            sighting.evidence.append(Evidence(line.source, line.number, part))
+            sighting.evidence.append(Evidence(line.source, line.number, part, locate(line.data, line.begin, part)))
 
 
 def _read_lines(chunk: Chunk, begins: Iterable[int]) -> Iterator[_Line]:
@@ -129,7 +141,7 @@ def _read_lines(chunk: Chunk, begins: Iterable[int]) -> Iterator[_Line]:
         counted = begin
         end = chunk.data.find(b"\n", begin)
         parts = split_drawn(clean(chunk.data[begin : end if end >= 0 else len(chunk.data)]))
-        yield _Line(begin, number, parts, chunk.source)
+        yield _Line(begin, number, parts, chunk.source, chunk.data)
 
 
 @functools.cache

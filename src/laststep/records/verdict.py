@@ -15,6 +15,27 @@ class Certainty(enum.Enum):
     UNKNOWN = "unknown"
 
 
+class Phase(enum.Enum):
+    """What a run was doing, as far as its log shows."""
+
+    LOADING = "loading"  # the model
+    PREPARING = "preparing"  # the data
+    TRAINING = "training"
+    EVALUATING = "evaluating"
+    SAVING = "saving"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """Where the run was when a line was printed; None for what the log does not show."""
+
+    time: str | None = None  # as the log writes it
+    rank: int | None = None
+    phase: Phase | None = None
+    step: int | None = None  # the last that was made
+    target_step: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A line that is really in the input, quoted. `line` counts from 1; None for what is no line of a file."""
@@ -22,6 +43,7 @@ class Evidence:
     source: str
     line: int | None
     text: str
+    where: Whereabouts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +77,4 @@ class Diagnosis:
     alternatives: tuple[Verdict, ...] = ()  # for the same failure, the likeliest first
     also: tuple[Verdict, ...] = field(default=())  # separate problems
     command: str = ""  # the text of the command, where the input holds it
+    where: Whereabouts | None = None  # of what failed first
