@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 KILLED = "RuntimeError: DataLoader worker (pid 2978) is killed by signal: Killed.\n"
 
 
@@ -30,7 +32,7 @@ def test_json_has_what_was_agreed(laststep, tmp_path):
     assert values["cause"] == "host-memory.container-limit"
     assert set(values) == {
         "cause", "certainty", "confidence", "explanation", "evidence", "remedies", "alternatives", "also", "path",
-        "where",
+        "where", "retry",
     }  # fmt: skip
     assert values["evidence"][0].keys() == {"source", "line", "text"}
     assert values["remedies"][0].keys() == {"title", "class", "command"}
@@ -87,3 +89,16 @@ def test_a_name_that_nothing_goes_by_says_so(laststep):
 
     assert told.returncode == 2
     assert b"Traceback" not in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "worth"),
+    [
+        (KILLED, "after-change"),
+        ("OSError: [Errno 28] No space left on device\n", "after-repair"),
+        ("slurmstepd: error: *** JOB 7 ON node CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***\n", "as-is"),
+        ("nothing\n", "open"),
+    ],
+)
+def test_whether_trying_again_is_worth_it_is_a_claim_of_its_own(laststep, line, worth):
+    assert json.loads(laststep("diagnose", "--json", "-", input=line.encode()).stdout)["retry"]["worth"] == worth

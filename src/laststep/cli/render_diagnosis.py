@@ -6,8 +6,9 @@ from typing import Any
 from laststep.cli import render
 from laststep.failures.failure import Failure
 from laststep.records.text import Language, Text
-from laststep.records.verdict import Diagnosis, Phase, Verdict, Whereabouts
+from laststep.records.verdict import Diagnosis, Phase, Retry, Verdict, Whereabouts
 
+_LEAST_SHOWN = 0.3  # an alternative that is less likely is for programs
 _CERTAINTY = {
     "proven": Text(en="proven", zh="已证实"),
     "likely": Text(en="likely", zh="很可能"),
@@ -25,6 +26,25 @@ _PHASES = {
     Phase.TRAINING: Text(en="training", zh="训练时"),
     Phase.EVALUATING: Text(en="evaluating", zh="评估时"),
     Phase.SAVING: Text(en="saving", zh="保存时"),
+}
+_RETRY = {
+    Retry.AS_IS: Text(
+        en="Trying again as it is may be worth it: what ended the run may be over.",
+        zh="可以原样重试：导致中断的情况可能已经过去。",
+    ),
+    Retry.AFTER_CHANGE: Text(
+        en="Trying again without a change is not worth it: it will fail in the same way.",
+        zh="不做改动就重试没有意义：会以同样方式失败。",
+    ),
+    Retry.AFTER_REPAIR: Text(
+        en="Trying again is worth it once that is put right; the command itself can stay as it is.",
+        zh="修复之后可以重试；命令本身无需改动。",
+    ),
+    Retry.POINTLESS: Text(en="There is nothing to try again.", zh="没有需要重试的内容。"),
+    Retry.OPEN: Text(
+        en="Whether trying again is worth it cannot be told before the cause is known; once, to collect what shows it.",
+        zh="在弄清原因之前无法判断是否值得重试；可重试一次以收集证据。",
+    ),
 }
 _OR = Text(en="or", zh="或者")
 _ALSO = Text(en="also", zh="另外")
@@ -51,6 +71,7 @@ def list_values(diagnosis: Diagnosis, language: Language) -> dict[str, Any]:
             for other in diagnosis.also
         ],
         "path": diagnosis.path,
+        "retry": {"worth": verdict.retry.value, "explanation": _RETRY[verdict.retry].say(language)},
         "where": _list_where(diagnosis.where) if diagnosis.where is not None else None,
     }
 
@@ -85,8 +106,11 @@ def _write(diagnosis: Diagnosis, language: Language, *, is_colourful: bool) -> I
         yield f"  → {advice.title.say(language)} ({advice.remedy_class})"
         if advice.command is not None:
             yield f"      {advice.command}"
+    yield _RETRY[verdict.retry].say(language)
     for label, others in ((_OR, diagnosis.alternatives), (_ALSO, diagnosis.also)):
         for other in others:
+            if label is _OR and other.confidence < _LEAST_SHOWN:
+                continue
             yield f"  {dim}{label.say(language)} {other.cause} ({other.confidence:.0%}){plain}"
 
 
@@ -116,6 +140,7 @@ def write_page(failure: Failure, language: Language) -> Iterator[str]:
     yield from ("", _DO.say(language))
     for remedy in failure.remedy:
         yield f"  → {remedy.title.say(language)} ({remedy.remedy_class})"
+    yield from ("", _RETRY[failure.retry].say(language))
     yield from ("", _SHOWS.say(language))
     for example in failure.example:
         yield from (f"  {line}" for line in example.log.strip().splitlines())

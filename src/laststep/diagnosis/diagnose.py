@@ -115,6 +115,7 @@ def _word(one: Weighed) -> Verdict:
         explanation=join_texts(parts, between=" "),
         evidence=one.evidence,
         advice=advice,
+        retry=failure.retry,
     )
 
 

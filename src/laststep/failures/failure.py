@@ -5,6 +5,7 @@ import enum
 import msgspec
 
 from laststep.records.text import Text
+from laststep.records.verdict import Retry
 
 
 class Role(enum.Enum):
@@ -63,6 +64,7 @@ class Failure(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"
     remedy: tuple[Remedy, ...]
     example: tuple[Example, ...]
     near_misses: tuple[NearMiss, ...]
+    retry: Retry = Retry.AFTER_CHANGE
     separate: bool = False  # it does not compete with other causes: where it is proven, it is a problem beside them
     goes_on: bool = False  # the run goes on with it, and may finish
     explains: tuple[str, ...] = ()  # causes that are only symptoms where this one is seen

@@ -15,6 +15,16 @@ class Certainty(enum.Enum):
     UNKNOWN = "unknown"
 
 
+class Retry(enum.Enum):
+    """Is trying again worth it? Another question than what failed."""
+
+    AS_IS = "as-is"  # what it was may be over
+    AFTER_CHANGE = "after-change"  # the same command fails the same way
+    AFTER_REPAIR = "after-repair"  # the same command gets through once the machine, its software or files are put right
+    POINTLESS = "pointless"  # there is nothing left to do
+    OPEN = "open"  # not before the cause is known
+
+
 class Phase(enum.Enum):
     """What a run was doing, as far as its log shows."""
 
@@ -66,6 +76,7 @@ class Verdict:
     explanation: Text
     evidence: tuple[Evidence, ...] = ()
     advice: tuple[Advice, ...] = ()
+    retry: Retry = Retry.OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
