@@ -27,7 +27,7 @@ _PHASES = {
     Phase.EVALUATING: Text(en="evaluating", zh="评估时"),
     Phase.SAVING: Text(en="saving", zh="保存时"),
 }
-_RETRY = {
+RETRY = {
     Retry.AS_IS: Text(
         en="Trying again as it is may be worth it: what ended the run may be over.",
         zh="可以原样重试：导致中断的情况可能已经过去。",
@@ -71,7 +71,7 @@ def list_values(diagnosis: Diagnosis, language: Language) -> dict[str, Any]:
             for other in diagnosis.also
         ],
         "path": diagnosis.path,
-        "retry": {"worth": verdict.retry.value, "explanation": _RETRY[verdict.retry].say(language)},
+        "retry": {"worth": verdict.retry.value, "explanation": RETRY[verdict.retry].say(language)},
         "where": _list_where(diagnosis.where) if diagnosis.where is not None else None,
     }
 
@@ -106,7 +106,7 @@ def _write(diagnosis: Diagnosis, language: Language, *, is_colourful: bool) -> I
         yield f"  → {advice.title.say(language)} ({advice.remedy_class})"
         if advice.command is not None:
             yield f"      {advice.command}"
-    yield _RETRY[verdict.retry].say(language)
+    yield RETRY[verdict.retry].say(language)
     for label, others in ((_OR, diagnosis.alternatives), (_ALSO, diagnosis.also)):
         for other in others:
             if label is _OR and other.confidence < _LEAST_SHOWN:
@@ -140,7 +140,7 @@ def write_page(failure: Failure, language: Language) -> Iterator[str]:
     yield from ("", _DO.say(language))
     for remedy in failure.remedy:
         yield f"  → {remedy.title.say(language)} ({remedy.remedy_class})"
-    yield from ("", _RETRY[failure.retry].say(language))
+    yield from ("", RETRY[failure.retry].say(language))
     yield from ("", _SHOWS.say(language))
     for example in failure.example:
         yield from (f"  {line}" for line in example.log.strip().splitlines())
