@@ -4,15 +4,15 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import Annotated, Any
 
 import typer
 
 from laststep.cli import options, render
-from laststep.launch.streams import secure_standard_streams
-from laststep.records.errors import LaststepError
+from laststep.launch.secure_streams import secure_standard_streams
+from laststep.records.errors import CommandError, LaststepError
 from laststep.records.text import Text, choose_language
 
 # typer brings a click of its own in newer versions, so that click's own class would catch nothing.
@@ -21,6 +21,12 @@ _FAILED = Text(
     en="laststep itself failed: {failure}. --debug shows where; a training it started goes on.",
     zh="laststep 自身出错：{failure}。--debug 可显示出错位置；已启动的训练会继续运行。",
 )
+_NEEDS_LINUX = Text(
+    en="laststep {name} needs Linux. On this system there are diagnose, explain and checkpoints.",
+    zh="laststep {name} 需要 Linux。在本系统上可用 diagnose、explain 和 checkpoints。",
+)
+_OF_UNIX = ("fcntl", "pty", "pwd", "resource", "termios", "tty")  # modules of Python's that other systems lack
+_ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 _OPTIONS = {"allow_interspersed_args": False}
 
 # Each is a module of this package. Only the one that is typed is imported: a diagnosis needs nothing of a launch.
@@ -32,7 +38,13 @@ def make_app(names: Sequence[str] = _COMMANDS) -> typer.Typer:
     app = typer.Typer(name="laststep", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
     app.callback()(choose)
     for name in names:
-        module = importlib.import_module(f"laststep.cli.{name}")
+        try:
+            module = importlib.import_module(f"laststep.cli.{name}")
+        except ModuleNotFoundError as error:
+            if error.name not in _OF_UNIX:
+                raise
+            app.command(name=name, help=_NEEDS_LINUX.en.format(name=name), context_settings=_ANY)(_refuse(name))
+            continue
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
             continue
@@ -40,6 +52,15 @@ def make_app(names: Sequence[str] = _COMMANDS) -> typer.Typer:
         settings: dict[str, Any] = {"context_settings": _OPTIONS, "no_args_is_help": False} if name == "run" else {}
         app.command(name=name, epilog=getattr(module, "EXAMPLES", None), **settings)(getattr(module, name))
     return app
+
+
+def _refuse(name: str) -> Callable[[], None]:
+    """Make the command that stands in for one which this machine cannot do."""
+
+    def refuse() -> None:
+        raise CommandError(_NEEDS_LINUX.fill(name=name))
+
+    return refuse
 
 
 def _show_version(wanted: bool) -> None:  # typer's signature

@@ -40,16 +40,6 @@ def look_at_streams() -> Streams:
     )
 
 
-def secure_standard_streams() -> None:
-    """Open what was closed (`<&-`), so that no file of ours gets the number of a standard stream."""
-    for fd in (_STDIN, _STDOUT, _STDERR):
-        try:
-            os.fstat(fd)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
-            os.set_inheritable(fd, True)
-
-
 def list_ignored_signals() -> tuple[int, ...]:
     """List the signals that were switched off for us, as `nohup` and background jobs of scripts do."""
     # Python itself ignores these two at its start, so what we inherited cannot be known.
