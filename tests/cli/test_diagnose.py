@@ -77,6 +77,7 @@ def test_a_run_is_named_as_runs_names_it(laststep, trainer):
     values = json.loads(told.stdout)
 
     assert values["path"] == str(laststep.folder())
+    assert (values["where"]["rank"], values["where"]["target_step"]) == (0, 5)
     assert values["evidence"]
     assert all(
         evidence["text"] in (laststep.folder() / evidence["source"]).read_text() for evidence in values["evidence"]

@@ -47,6 +47,7 @@ def write_run(place, *events, output=STEPS, attempt=1, code=1, **ending):
         ([DIED | {"code": -7}], {}, "shared-memory.too-small"),
         ([CHILD], {"oom_kills": 1}, "host-memory.rank-oom-killed"),
         ([CHILD], {"oom_kills": 0}, UNKNOWN),
+        ([CHILD], {"oom_kills": 1, "memory_peak_bytes": 99, "memory_limit_bytes": 100}, "host-memory.rank-oom-killed"),
         ([CHILD], {"oom_kills": 1, "sweep_began_at": 99.0}, UNKNOWN),
         ([FULL], {}, "disk.full"),
         ([FULL, SAVED], {}, UNKNOWN),

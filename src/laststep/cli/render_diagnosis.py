@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from laststep.cli import render
+from laststep.failures.catalog import load_failures
 from laststep.failures.failure import Failure
 from laststep.records.text import Language, Text
-from laststep.records.verdict import Diagnosis, Phase, Retry, Verdict, Whereabouts
+from laststep.records.verdict import Certainty, Diagnosis, Evidence, Phase, Retry, Verdict, Whereabouts
 
 _LEAST_SHOWN = 0.3  # an alternative that is less likely is for programs
 _CERTAINTY = {
@@ -26,6 +27,11 @@ _PHASES = {
     Phase.TRAINING: Text(en="training", zh="训练时"),
     Phase.EVALUATING: Text(en="evaluating", zh="评估时"),
     Phase.SAVING: Text(en="saving", zh="保存时"),
+}
+CLASSES = {
+    "identical": Text(en="results stay identical", zh="结果完全相同"),
+    "equivalent": Text(en="the same mathematics", zh="数学上等价"),
+    "altering": Text(en="changes the training", zh="会改变训练"),
 }
 RETRY = {
     Retry.AS_IS: Text(
@@ -94,24 +100,36 @@ def show(diagnosis: Diagnosis, language: Language, *, as_json: bool) -> None:
 def _write(diagnosis: Diagnosis, language: Language, *, is_colourful: bool) -> Iterator[str]:
     verdict = diagnosis.verdict
     bold, dim, plain = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if is_colourful else ("", "", "")
-    certainty = _CERTAINTY[verdict.certainty.value].say(language)
-    yield f"{bold}{verdict.cause}{plain}  {certainty}, {verdict.confidence:.0%}"
-    yield verdict.explanation.say(language)
+    yield f"{bold}{verdict.cause}{plain}  {_say_certainty(verdict, language)}"
+    yield verdict.summary.say(language)
     if diagnosis.where is not None:
         yield from (f"  {dim}{words}{plain}" for words in _write_where(diagnosis.where, language))
+    if verdict.evidence:
+        yield ""
     for evidence in verdict.evidence:
-        place = _LINE.fill(line=evidence.line).say(language) if evidence.line is not None else evidence.source
-        yield f"  {dim}{place}{plain}  {evidence.text}"
+        yield f"  {dim}{_say_place(evidence, diagnosis, language)}{plain}  {evidence.text}"
+    yield ""
     for advice in verdict.advice:
-        yield f"  → {advice.title.say(language)} ({advice.remedy_class})"
+        yield f"  → {advice.title.say(language)} ({CLASSES[advice.remedy_class].say(language)})"
         if advice.command is not None:
             yield f"      {advice.command}"
     yield RETRY[verdict.retry].say(language)
-    for label, others in ((_OR, diagnosis.alternatives), (_ALSO, diagnosis.also)):
+    likely = [other for other in diagnosis.alternatives if other.confidence >= _LEAST_SHOWN]
+    for label, others in ((_OR, likely), (_ALSO, diagnosis.also)):
         for other in others:
-            if label is _OR and other.confidence < _LEAST_SHOWN:
-                continue
-            yield f"  {dim}{label.say(language)} {other.cause} ({other.confidence:.0%}){plain}"
+            title = load_failures()[other.cause].title.say(language)
+            yield f"  {dim}{label.say(language)} {other.cause} ({other.confidence:.0%}): {title}{plain}"
+
+
+def _say_certainty(verdict: Verdict, language: Language) -> str:
+    words = _CERTAINTY[verdict.certainty.value].say(language)
+    return words if verdict.certainty is Certainty.UNKNOWN else f"{words}, {verdict.confidence:.0%}"
+
+
+def _say_place(evidence: Evidence, diagnosis: Diagnosis, language: Language) -> str:
+    """Say which line it is, and of which file where there are several."""
+    line = _LINE.fill(line=evidence.line).say(language) if evidence.line is not None else ""
+    return line if line and evidence.source == diagnosis.path else f"{evidence.source} {line}".rstrip()
 
 
 def _write_where(where: Whereabouts, language: Language) -> Iterator[str]:
@@ -139,7 +157,7 @@ def write_page(failure: Failure, language: Language) -> Iterator[str]:
     yield f"{failure.meaning.say(language)}."
     yield from ("", _DO.say(language))
     for remedy in failure.remedy:
-        yield f"  → {remedy.title.say(language)} ({remedy.remedy_class})"
+        yield f"  → {remedy.title.say(language)} ({CLASSES[remedy.remedy_class].say(language)})"
     yield from ("", RETRY[failure.retry].say(language))
     yield from ("", _SHOWS.say(language))
     for example in failure.example:

@@ -25,6 +25,7 @@ _NO_LOGS = Text(
 )
 _EXPLAINED = Text(en="{title}. {meaning}.", zh="{title}。{meaning}。")
 _SEEN = Text(en="The line that shows it: {text}", zh="依据：{text}")
+_LAST_SEEN = Text(en="The last line: {text}", zh="最后一行：{text}")
 _DO = Text(en="What to do: {advice}.", zh="处理方法：{advice}。")
 _LONGEST_QUOTE = 400
 _ENDED = "ended in order"
@@ -63,7 +64,7 @@ def _diagnose(chunks: Iterable[Chunk], given: Input, command: str) -> Diagnosis:
         alternatives=tuple(_word(one) for one in competing)[:_MOST_ALTERNATIVES],
         also=tuple(_word(one) for one in (*beside, *earlier)),
         command=command or "\n".join(told.text for told in seen.commands) or seen.launched,
-        where=_find_where(best, seen),
+        where=_find_where(best, seen) or (given.where if best.failure.id != NO_FAULT else None),
     )
 
 
@@ -104,15 +105,17 @@ def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
 def _word(one: Weighed) -> Verdict:
     failure = one.failure
     advice = tuple(Advice(remedy.title, remedy.remedy_class, remedy.change) for remedy in failure.remedy)
-    parts = [_EXPLAINED.fill(title=failure.title, meaning=failure.meaning)]
-    parts += [_SEEN.fill(text=_shorten(evidence)) for evidence in one.evidence[:1]]
-    parts += [_DO.fill(advice=join_texts((each.title for each in advice), between="; "))] if advice else []
+    summary = _EXPLAINED.fill(title=failure.title, meaning=failure.meaning)
+    words = _SEEN if failure.id not in (UNKNOWN, NO_FAULT) else _LAST_SEEN
+    shown = [words.fill(text=_shorten(evidence)) for evidence in one.evidence[:1]]
+    to_do = [_DO.fill(advice=join_texts((each.title for each in advice), between="; "))] if advice else []
     certainty = one.certainty if failure.id not in (UNKNOWN, NO_FAULT) or one.has_proof else Certainty.UNKNOWN
     return Verdict(
         cause=failure.id,
         certainty=certainty,
         confidence=one.confidence,
-        explanation=join_texts(parts, between=" "),
+        explanation=join_texts([summary, *shown, *to_do], between=" "),
+        summary=summary,
         evidence=one.evidence,
         advice=advice,
         retry=failure.retry,

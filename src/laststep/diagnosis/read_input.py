@@ -19,7 +19,7 @@ from laststep.journal.layout import RunFolder
 from laststep.journal.reader import read_attempt_ending, read_object
 from laststep.records.errors import InputError
 from laststep.records.text import Text
-from laststep.records.verdict import Evidence
+from laststep.records.verdict import Evidence, Whereabouts
 
 UNREADABLE = Text(en="{path} cannot be read: {reason}", zh="无法读取 {path}：{reason}")
 _NOTHING = Text(
@@ -53,6 +53,8 @@ class Input:
     logs: tuple[Log, ...]
     facts: Mapping[str, Evidence | None] = field(default_factory=dict)
     command: str = ""
+    run: RunFolder | None = None
+    where: Whereabouts | None = None  # where its ranks were last, as far as their beats tell
 
     def read(self) -> Iterator[Chunk]:
         """Read all logs, one after the other. Raises InputError."""
@@ -88,7 +90,8 @@ def open_input(path: Path) -> Iterator[Input]:
                 _unpack(path, Path(folder))
                 yield _look_into(Path(folder), path)
         else:
-            yield Input(str(path), (Log(str(path), path),))
+            log = Log(str(path), path)
+            yield Input(str(path), (log,), _read_state(log))
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
         raise InputError(UNREADABLE.fill(path=path, reason=_word(error))) from error
 
@@ -134,7 +137,7 @@ def _read_run(run: RunFolder, named: Path) -> Input:
     name, begin = run.output.relative_to(run.path).as_posix(), _find_begin(run)
     logs = (Log(name, run.output, begin),) if run.output.is_file() else ()
     words = [str(word) for word in command] if isinstance(command, list) else []
-    return Input(str(named), logs, tell_run(run), shlex.join(words))
+    return Input(str(named), logs, tell_run(run), shlex.join(words), run)
 
 
 def _find_begin(run: RunFolder) -> int:
@@ -197,4 +200,4 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _tells_of_a_run(place: PurePosixPath) -> bool:
-    return _is_log(place.name) or place.name in _RUN_NAMES or (place.suffix == ".jsonl" and "events" in place.parts)
+    return _is_log(place.name) or place.name in _RUN_NAMES or "beats" in place.parts or "events" in place.parts

@@ -4,6 +4,7 @@ Exit codes, counters of the kernel and events of the guards are no texts that so
 stronger than a log. Each fact comes with the line of the record that says it.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,8 +21,10 @@ _Kind = wire.EventKind
 COUNTED_KILL, COUNTED_NONE = "the kernel counted a kill", "the kernel counted no kill"
 EXITED_WELL, ASKED_TO_STOP = "exit status 0", "somebody asked to stop"
 RANK_FAILED, REACHED = "a rank failed", "the last step was reached"
+MEMORY_FULL = "memory came to its limit"
 SIGKILLED, SIGBUS = "a process of the run died of SIGKILL", "a process of the run died of SIGBUS"
 TORN_CHECKPOINT, LFS_CHECKPOINT = "the newest checkpoint is incomplete", "the newest checkpoint holds LFS pointers"
+_FULL = 0.98  # the kernel takes back what it can before it kills
 _KILL, _BUS = 9, 7  # on Linux, where trainings run, wherever this is read
 
 
@@ -57,7 +60,7 @@ BY_EVENT: Mapping[str, tuple[str, Callable[[Event], bool]]] = {
 _CURED_BY = {_Kind.WORKER_DIED: _Kind.LOADER_REBUILT, _Kind.SAVE_FAILED: _Kind.CHECKPOINT_SAVED}
 NAMES = frozenset(BY_EVENT) | {
     *(COUNTED_KILL, COUNTED_NONE, EXITED_WELL, ASKED_TO_STOP),
-    *(TORN_CHECKPOINT, LFS_CHECKPOINT),
+    *(MEMORY_FULL, TORN_CHECKPOINT, LFS_CHECKPOINT),
 }
 
 
@@ -111,6 +114,8 @@ def _tell_ending(folder: RunFolder, attempt: AttemptFolder, ending: Ending | Non
     if ending.oom_kills is not None:
         name = COUNTED_KILL if ending.oom_kills else COUNTED_NONE
         yield name, _quote(source, text, r'"oom_kills": ?\d+')
+    if ending.memory_peak_bytes and ending.memory_peak_bytes >= _FULL * (ending.memory_limit_bytes or math.inf):
+        yield MEMORY_FULL, _quote(source, text, r'"memory_peak_bytes": ?\d+')
     if ending.stop_requests:
         yield ASKED_TO_STOP, _quote(source, text, r'"stop_requests": ?\[[^\]]*\]')
     if ending.command.code == 0:

@@ -73,7 +73,8 @@ class Verdict:
     cause: str  # family.cause
     certainty: Certainty
     confidence: float  # 0 to 1
-    explanation: Text
+    explanation: Text  # all in one paragraph, for who reads nothing else
+    summary: Text  # what it is and means
     evidence: tuple[Evidence, ...] = ()
     advice: tuple[Advice, ...] = ()
     retry: Retry = Retry.OPEN

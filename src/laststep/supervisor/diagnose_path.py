@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from laststep.checkpoints.find import find_checkpoints
@@ -9,10 +10,13 @@ from laststep.checkpoints.verify import verify_checkpoint
 from laststep.diagnosis.diagnose import diagnose_input
 from laststep.diagnosis.read_input import open_input
 from laststep.diagnosis.run_facts import LFS_CHECKPOINT, TORN_CHECKPOINT
+from laststep.journal.layout import RunFolder
 from laststep.records.checkpoint import ProblemKind, Soundness
 from laststep.records.errors import LaststepError
-from laststep.records.verdict import Diagnosis, Evidence
+from laststep.records.verdict import Diagnosis, Evidence, Phase, Whereabouts
 from laststep.supervisor.correct_commands import correct_commands
+from laststep.telemetry.read_beats import read_beats
+from laststep_guard import wire
 
 _FACTS = {
     ProblemKind.MISSING: TORN_CHECKPOINT,
@@ -22,12 +26,32 @@ _FACTS = {
     ProblemKind.LFS_POINTER: LFS_CHECKPOINT,
 }
 
+_PHASES = {
+    wire.Phase.DATA: Phase.TRAINING,  # the next batch
+    wire.Phase.STEP: Phase.TRAINING,
+    wire.Phase.EVALUATE: Phase.EVALUATING,
+    wire.Phase.SAVE: Phase.SAVING,
+}
+
 
 def diagnose_path(path: Path, *, command: str = "") -> Diagnosis:
     """Diagnose a log, a run folder, an output folder or an archive of one. Raises InputError."""
     with open_input(path) as given:
         facts = {**given.facts, **dict(_look_at_newest(path))}
-        return correct_commands(diagnose_input(replace(given, facts=facts), command=command))
+        where = _read_where(given.run) if given.run is not None else None
+        return correct_commands(diagnose_input(replace(given, facts=facts, where=where), command=command))
+
+
+def _read_where(run: RunFolder) -> Whereabouts | None:
+    """Read where the rank was that stopped first: others go on until they notice."""
+    beats = [beat for attempt in run.attempts()[-1:] for beat in read_beats(attempt.beats)]
+    if not beats:
+        return None
+    first = min(beats, key=lambda beat: beat.beat_at)
+    time = datetime.fromtimestamp(first.beat_at).astimezone().isoformat(sep=" ", timespec="seconds")
+    return Whereabouts(
+        time=time, rank=first.rank, phase=_PHASES.get(first.phase), step=first.step, target_step=first.target_step
+    )
 
 
 def _look_at_newest(path: Path) -> Iterator[tuple[str, Evidence]]:
