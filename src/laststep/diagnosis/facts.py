@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from laststep.diagnosis import curve, run_facts
+from laststep.diagnosis import curve, run_facts, waits
 from laststep.diagnosis.locate import find_first_rank
 from laststep.diagnosis.read_log import Chunk, clean, split_drawn
 from laststep.records.verdict import Evidence
@@ -18,7 +18,9 @@ _MANY_STEPS = 20
 TEXTS: Mapping[str, tuple[bytes, ...]] = {
     "traceback": (b"Traceback (most recent call last)", b"Error: ", b"Exception: ", b"error: ", b"Assertion `"),
     "bar": (b"it/s", b"s/it", b"examples/s"),
-    "training": (b"'loss':", b'"loss":', b"Train: ", b"train_loss", b"lm loss", b"Epoch ", b": loss ", b" loss: "),
+    "training": (b"'loss':", b'"loss":', b"Train: ", b"train_loss", b"lm loss", b"Epoch ", b": loss ", b"loss:",
+        b"loss=",
+    ),
     "preparing": (
         b"Running tokenizer on dataset", b"Map (num_proc", b"Map: ", b"Converting format", b"Generating train split",
         b"Packing", b"num_proc=",
@@ -37,7 +39,7 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
         b"cmd = ",
     ),
     "ended badly": (b"ChildFailedError", b"exits with return code", b"Killing subprocess"),
-    "NaN": (b"'nan'", b": nan", b"=nan", b"= nan", b": NaN", b" nan "),
+    "NaN": (b"'nan'", b": nan", b":nan", b"=nan", b"= nan", b": NaN", b" nan "),
 }  # fmt: skip
 SELDOM = (
     "traceback",
@@ -208,4 +210,5 @@ NAMES = (
     frozenset({"last line", "warned lately", "many steps", "first step", "hours", *TEXTS, *DERIVED})
     | curve.NAMES
     | run_facts.NAMES
+    | waits.NAMES
 )

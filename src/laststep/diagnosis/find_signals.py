@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import ahocorasick_rs
 
+from laststep.diagnosis import waits
 from laststep.diagnosis.facts import SELDOM, TEXTS, FactFinder
 from laststep.diagnosis.find_command import LAUNCHERS, CommandFinder
 from laststep.diagnosis.literals import find_literals
@@ -19,7 +20,7 @@ from laststep.failures.failure import Failure, Signal
 from laststep.records.verdict import Evidence
 
 _MOST_EVIDENCE = 3  # of one signal
-_COMMAND = -1  # in the place of a signal's number
+_COMMAND, _WAIT = -1, -2  # in the place of a signal's number
 _LONG_CHUNKS = 4  # from here on a log is long
 _SAMPLE = re.compile(r"\[(?:INPUT|LABELS)(?:_IDS)?\]")  # the text of a row, as ms-swift shows it
 _MOST_LOOKS = 400  # at lines for one text in one piece of a log; a million alike say nothing more
@@ -70,6 +71,7 @@ class SignalIndex:
         self._lines: list[tuple[str, Signal]] = []
         by_text: dict[str, list[int]] = {text: [_COMMAND] for text in LAUNCHERS}
         by_text |= {text.decode(): [] for name in SELDOM for text in TEXTS[name]}
+        by_text[waits.TEXT] = [_WAIT]
         for failure in failures:
             for signal in failure.signal:
                 if signal.line is not None:
@@ -83,7 +85,7 @@ class SignalIndex:
     def search(self, chunks: Iterable[Chunk]) -> Seen:
         """Search logs from their beginning to their end."""
         found: _Found = {}
-        facts, commands = FactFinder(), CommandFinder()
+        facts, commands, waiting = FactFinder(), CommandFinder(), waits.WaitFinder()
         offset = 0
         for number, chunk in enumerate(chunks):
             if number == _LONG_CHUNKS:  # worth the time that it takes to build: it searches twice as fast
@@ -92,14 +94,16 @@ class SignalIndex:
             places, lines = self._search_texts(chunk.data)
             facts.look(chunk, places)
             for line in _read_lines(chunk, sorted(lines)):
-                for signal in sorted(lines[line.begin] - {_COMMAND}):
+                for signal in sorted(lines[line.begin] - {_COMMAND, _WAIT}):
                     self._try(signal, line, offset, found)
+                if _WAIT in lines[line.begin]:
+                    waiting.look(line.parts, line.source, line.number)
                 if _COMMAND in lines[line.begin]:
                     commands.look(chunk, line.begin, line.number)
             offset += len(chunk.data)
         return Seen(
             found,
-            facts.finish(),
+            facts.finish() | waiting.finish(),
             finished_at=facts.finished_at,
             began_again_at=facts.began_again_at,
             first_rank=facts.first_rank,
