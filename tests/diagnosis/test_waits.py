@@ -7,9 +7,9 @@ from laststep.diagnosis.read_log import open_text
 from laststep.diagnosis.waits import OTHER_NUMBERS, OTHER_SIZES, WaitFinder
 
 WAIT = (
-    "[rank{rank}]:[E220 10:59:35.44 ProcessGroupNCCL.cpp:629] [Rank {rank}] Watchdog caught collective operation"
-    " timeout: WorkNCCL(SeqNum={number}, OpType={operation}, NumelIn={size}, NumelOut={size}, Timeout(ms)=1800000) ran for"
-    " 1800039 milliseconds before timing out."
+    "[rank{rank}]:[E ProcessGroupNCCL.cpp:629] [Rank {rank}] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum={number}, OpType={operation}, NumelIn={size}, NumelOut={size}, Timeout(ms)=1800000) ran for "
+    "1800039 milliseconds before timing out."
 )
 
 
