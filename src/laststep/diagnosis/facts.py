@@ -25,7 +25,10 @@ TEXTS: Mapping[str, tuple[bytes, ...]] = {
         b"Running tokenizer on dataset", b"Map (num_proc", b"Map: ", b"Converting format", b"Generating train split",
         b"Packing", b"num_proc=",
     ),
-    "evaluating": (b"Val: ", b"Running Evaluation", b"Evaluat", b"in evaluate", b"evaluation_loop", b"prediction_step"),
+    "evaluating": (
+        b"Val: ", b"Running Evaluation", b"Evaluat", b"in evaluate", b"evaluation_loop", b"prediction_step",
+        b"alidation", b"alidating", b"(valid)", b"Sanity Checking",
+    ),
     "saving": (
         b"Saving ", b"save_checkpoint", b"save_pretrained", b"in _save", b"is about to be saved",
         b"Writing model shards",
@@ -188,11 +191,17 @@ def _without(name: str) -> Callable[[_Places], bool]:
     return lambda places: name not in places
 
 
-def _is_last(name: str, *others: str) -> Callable[[_Places], bool]:
-    return lambda places: (
-        name in places
-        and places[name].last >= max((places[other].last for other in others if other in places), default=0)
-    )
+def _is_last(name: str, *others: str, same_line: bool = False) -> Callable[[_Places], bool]:
+    """Ask whether what is named came last; on one line with another, where a bar tells what it is of and the loss."""
+
+    def ask(places: _Places) -> bool:
+        place = places.get(name)
+        return place is not None and all(
+            place.last >= other.last or (same_line and place.evidence == other.evidence)
+            for other in (places[each] for each in others if each in places)
+        )
+
+    return ask
 
 
 DERIVED: Mapping[str, Callable[[_Places], bool]] = {
@@ -202,7 +211,7 @@ DERIVED: Mapping[str, Callable[[_Places], bool]] = {
     "no saving": _without("saving"),
     "progress goes on": _is_last("bar", "traceback", "killed"),
     "steps go on": _is_last("training", "traceback", "killed"),
-    "evaluated last": _is_last("evaluating", "training", "preparing"),
+    "evaluated last": _is_last("evaluating", "training", "preparing", same_line=True),
     "saved last": _is_last("saving", "training", "evaluating"),
     "prepared last": lambda places: "preparing" in places and "training" not in places,
 }
