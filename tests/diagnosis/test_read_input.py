@@ -166,3 +166,14 @@ def test_a_folder_without_a_log_says_what_was_looked_for(tmp_path):
     with pytest.raises(InputError) as told:
         diagnose_file(tmp_path)
     assert "*.log" in told.value.text.en
+
+
+def test_how_far_the_reading_is_can_be_heard(tmp_path):
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(STEPS * 50)
+    heard = []
+    with open_input(tmp_path) as given:
+        for _ in given.read(lambda done, total: heard.append((done, total))):
+            pass
+
+    assert heard == [(len(STEPS) * 50, len(STEPS) * 100), (len(STEPS) * 100, len(STEPS) * 100)]

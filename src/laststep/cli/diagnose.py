@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from laststep.cli import options, render_diagnosis
+from laststep.cli import options, render, render_diagnosis
 from laststep.diagnosis.diagnose import diagnose as diagnose_log
 from laststep.diagnosis.diagnose import list_batch, read_command
 from laststep.records.verdict import Diagnosis
@@ -69,4 +69,13 @@ def _diagnose(path: str, command: str, *, is_batch: bool) -> Iterator[Diagnosis]
     elif path == "-":
         yield correct_commands(diagnose_log(sys.stdin.buffer, source="-", command=command))
     else:
-        yield diagnose_path(Path(path), command=command)
+        yield _read_path(Path(path), command)
+
+
+def _read_path(path: Path, command: str) -> Diagnosis:
+    progress = render.Progress(1)
+    progress.begin(path.name)
+    try:
+        return diagnose_path(path, command=command, tick=progress.tick)
+    finally:
+        progress.end()

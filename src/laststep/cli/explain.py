@@ -20,9 +20,15 @@ _NOT_KNOWN = Text(
 )
 
 
+def _complete(typed: str) -> list[str]:
+    return [name for name in load_failures() if name.startswith(typed)]
+
+
 def explain(
     context: typer.Context,
-    cause: Annotated[str, typer.Argument(metavar="CAUSE", help="As `laststep diagnose` names it.")] = "",
+    cause: Annotated[
+        str, typer.Argument(metavar="CAUSE", help="As `laststep diagnose` names it.", autocompletion=_complete)
+    ] = "",
     list_all: Annotated[bool, typer.Option("--list", help="Name every cause that is known.")] = False,
     lang: options.Lang = None,
     debug: options.Debug = False,

@@ -1,7 +1,7 @@
 """What does an input show?"""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -44,9 +44,9 @@ def diagnose(file: BinaryIO, *, source: str, command: str = "") -> Diagnosis:
     return _diagnose(read_chunks(file, source), Input(source, ()), command)
 
 
-def diagnose_input(given: Input, *, command: str = "") -> Diagnosis:
+def diagnose_input(given: Input, *, command: str = "", tick: Callable[[int, int], None] | None = None) -> Diagnosis:
     """Diagnose what was found at a path. Raises InputError."""
-    return _diagnose(given.read(), given, command or given.command)
+    return _diagnose(given.read(tick), given, command or given.command)
 
 
 def _diagnose(chunks: Iterable[Chunk], given: Input, command: str) -> Diagnosis:

@@ -8,7 +8,7 @@ import shutil
 import tarfile
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -56,10 +56,22 @@ class Input:
     run: RunFolder | None = None
     where: Whereabouts | None = None  # where its ranks were last, as far as their beats tell
 
-    def read(self) -> Iterator[Chunk]:
-        """Read all logs, one after the other. Raises InputError."""
+    def read(self, tick: Callable[[int, int], None] | None = None) -> Iterator[Chunk]:
+        """Read all logs, one after the other; `tick` hears how many bytes of how many are read. Raises InputError."""
+        done, total = 0, sum(_size(log) for log in self.logs)
         for log in self.logs:
-            yield from _read(log)
+            for chunk in _read(log):
+                yield chunk
+                done += len(chunk.data)
+                if tick is not None:
+                    tick(min(done, total), total)
+
+
+def _size(log: Log) -> int:
+    try:
+        return log.path.stat().st_size - log.begin
+    except OSError:
+        return 0
 
 
 def _read(log: Log) -> Iterator[Chunk]:

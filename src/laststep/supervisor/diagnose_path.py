@@ -1,6 +1,6 @@
 """What does a path show, with all that can be looked at: logs, the record of a run, and the checkpoints beside them?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -34,12 +34,12 @@ _PHASES = {
 }
 
 
-def diagnose_path(path: Path, *, command: str = "") -> Diagnosis:
+def diagnose_path(path: Path, *, command: str = "", tick: Callable[[int, int], None] | None = None) -> Diagnosis:
     """Diagnose a log, a run folder, an output folder or an archive of one. Raises InputError."""
     with open_input(path) as given:
         facts = {**given.facts, **dict(_look_at_newest(path))}
         where = _read_where(given.run) if given.run is not None else None
-        return correct_commands(diagnose_input(replace(given, facts=facts, where=where), command=command))
+        return correct_commands(diagnose_input(replace(given, facts=facts, where=where), command=command, tick=tick))
 
 
 def _read_where(run: RunFolder) -> Whereabouts | None:
