@@ -1,6 +1,5 @@
 """How does `laststep diagnose` read its options?"""
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from laststep.diagnosis.diagnose import diagnose as diagnose_log
 from laststep.diagnosis.diagnose import list_batch, read_command
 from laststep.records.verdict import Diagnosis
 from laststep.supervisor.correct_commands import correct_commands
-from laststep.supervisor.diagnose_path import diagnose_path
+from laststep.supervisor.diagnose_path import diagnose_path, find_path
 
 EXAMPLES = """\b
 Examples:
@@ -49,18 +48,8 @@ def diagnose(
     language = options.settle_language(context, lang)
     command = read_command(command_file) if command_file is not None else ""
     for path in paths:
-        for seen in _diagnose(_find(path, home), command, is_batch=batch):
+        for seen in _diagnose(find_path(path, home), command, is_batch=batch):
             render_diagnosis.show(seen, language, as_json=as_json)
-
-
-def _find(path: str, home: Path | None) -> str:
-    """Find the folder of a run that was named as `laststep runs` names it, where no file goes by that name."""
-    if os.sep in path or "." in path or path == "-" or Path(path).exists():
-        return path
-    from laststep.journal.layout import find_home  # noqa: PLC0415  # only a run's name needs what lists runs
-    from laststep.supervisor.list_runs import find_run  # noqa: PLC0415  # the same
-
-    return str(find_run(path, find_home(os.environ, home)).path)
 
 
 def _diagnose(path: str, command: str, *, is_batch: bool) -> Iterator[Diagnosis]:

@@ -70,8 +70,9 @@ class SignalIndex:
     def __init__(self, failures: Iterable[Failure]) -> None:
         self._lines: list[tuple[str, Signal]] = []
         by_text: dict[str, list[int]] = {text: [_COMMAND] for text in LAUNCHERS}
-        by_text |= {text.decode(): [] for name in SELDOM for text in TEXTS[name]}
-        by_text[waits.TEXT] = [_WAIT]
+        for text in (text.decode() for name in SELDOM for text in TEXTS[name]):
+            by_text.setdefault(text, [])
+        by_text.setdefault(waits.TEXT, []).append(_WAIT)
         for failure in failures:
             for signal in failure.signal:
                 if signal.line is not None:

@@ -1,5 +1,6 @@
 """What does a path show, with all that can be looked at: logs, the record of a run, and the checkpoints beside them?"""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -40,6 +41,16 @@ def diagnose_path(path: Path, *, command: str = "", tick: Callable[[int, int], N
         facts = {**given.facts, **dict(_look_at_newest(path))}
         where = _read_where(given.run) if given.run is not None else None
         return correct_commands(diagnose_input(replace(given, facts=facts, where=where), command=command, tick=tick))
+
+
+def find_path(path: str, home: Path | None) -> str:
+    """Find the folder of a run that was named as `laststep runs` names it, where no file goes by that name."""
+    if os.sep in path or "." in path or path == "-" or Path(path).exists():
+        return path
+    from laststep.journal.layout import find_home  # noqa: PLC0415  # only a run's name needs what lists runs
+    from laststep.supervisor.list_runs import find_run  # noqa: PLC0415  # the same
+
+    return str(find_run(path, find_home(os.environ, home)).path)
 
 
 def _read_where(run: RunFolder) -> Whereabouts | None:
