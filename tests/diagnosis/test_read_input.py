@@ -1,8 +1,11 @@
 """Run folders, output folders and archives are read as what they are, and their records count for more than texts."""
 
+import contextlib
 import gzip
 import io
 import json
+import random
+import re
 import tarfile
 
 import pytest
@@ -177,3 +180,44 @@ def test_how_far_the_reading_is_can_be_heard(tmp_path):
             pass
 
     assert heard == [(len(STEPS) * 50, len(STEPS) * 100), (len(STEPS) * 100, len(STEPS) * 100)]
+
+
+def damage(data, chance):
+    """Change bytes of it, take some out, put some in, or cut it off."""
+    data = bytearray(data)
+    for _ in range(chance.randint(1, 12)):
+        place = chance.randrange(len(data) + 1)
+        what = chance.randrange(4)
+        if what == 0:
+            data[place : place + 1] = bytes([chance.randrange(256)])
+        elif what == 1:
+            del data[place : place + chance.randint(1, 200)]
+        elif what == 2:
+            data[place:place] = chance.randbytes(20)
+        else:
+            del data[place:]
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", ""])
+def test_whatever_is_done_to_an_archive_it_is_an_answer(tmp_path, kind):
+    run, archive, chance = write_run(tmp_path / "run", DIED), tmp_path / "run.tar", random.Random(7)
+    with tarfile.open(archive, f"w:{kind}") as packed:
+        packed.add(run, "run")
+    sound = archive.read_bytes()
+    for _ in range(300):
+        archive.write_bytes(damage(sound, chance))
+        with contextlib.suppress(InputError):
+            assert diagnose_file(archive).verdict.cause
+
+
+def test_whatever_is_done_to_a_record_it_is_an_answer(tmp_path):
+    run, chance = write_run(tmp_path / "run", DIED, CHILD, FULL, THERE, code=0, oom_kills=1), random.Random(7)
+    records = [run / "run.json", *run.glob("attempts/1/*.json"), *run.glob("attempts/1/events/*")]
+    sound = {record: record.read_bytes() for record in records}
+    values = [b"null", b'"text"', b"[1]", b"{}", b"-1e400", b"true"]
+    for _ in range(500):
+        for record, data in sound.items():
+            changed = re.sub(rb"-?\d+\.?\d*", lambda found: chance.choice([found.group(), *values]), data)
+            record.write_bytes(changed if chance.random() < 0.5 else damage(data, chance))
+        assert diagnose_file(run).verdict.cause

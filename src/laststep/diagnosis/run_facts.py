@@ -37,9 +37,9 @@ def _failed_for(*words: str) -> Callable[[Event], bool]:
 
 
 def _reached_target(event: Event) -> bool:
-    return bool(event.fields.get("stopped_early")) or 0 < event.fields.get("target_step", 0) <= event.fields.get(
-        "step", 0
-    )
+    step, target = event.fields.get("step"), event.fields.get("target_step")
+    has_reached = isinstance(step, int) and isinstance(target, int) and 0 < target <= step
+    return bool(event.fields.get("stopped_early")) or has_reached
 
 
 # By name: the kind of the event that tells it, and what has to hold for the event.
@@ -73,24 +73,30 @@ class _Record:
 
 
 def tell_run(folder: RunFolder) -> Mapping[str, Evidence | None]:
-    """Give the facts that hold for the last attempt of a run. A torn file is normal and says less."""
+    """Give the facts that hold for the last attempt of a run. A torn file is normal, and a garbled one says nothing."""
     attempts = folder.attempts()
     if not attempts:
         return {}
-    attempt = attempts[-1]
-    ending = read_attempt_ending(attempt)
-    records = list(_read_records(folder, attempt))
-    last = {record.event.kind: record.event.time for record in records}
-    facts = dict[str, Evidence | None]()
-    for record in records:
-        kind, time = record.event.kind, record.event.time
-        if _is_ours(record, ending) or last.get(_CURED_BY.get(kind, ""), 0.0) >= time:
-            continue
-        facts.update((name, record.evidence) for name in _name_facts(record.event) if name not in facts)
-    facts.update(_tell_ending(folder, attempt, ending))
+    ending = read_attempt_ending(attempts[-1])
+    try:
+        facts = dict(_tell_events(folder, attempts[-1], ending)) | dict(_tell_ending(folder, attempts[-1], ending))
+    except (OSError, TypeError, ValueError):  # values of other types than we write
+        return {}
     if not facts.keys().isdisjoint({SIGKILLED, RANK_FAILED}):
         facts.pop(REACHED, None)
     return facts
+
+
+def _tell_events(
+    folder: RunFolder, attempt: AttemptFolder, ending: Ending | None
+) -> Iterator[tuple[str, Evidence | None]]:
+    """Tell what the guards saw, each fact by its first event, without what the run got over."""
+    records = list(_read_records(folder, attempt))
+    last = {record.event.kind: record.event.time for record in records}
+    for record in reversed(records):
+        kind, time = record.event.kind, record.event.time
+        if not _is_ours(record, ending) and last.get(_CURED_BY.get(kind, ""), 0.0) < time:
+            yield from ((name, record.evidence) for name in _name_facts(record.event))
 
 
 def _name_facts(event: Event) -> Iterator[str]:
