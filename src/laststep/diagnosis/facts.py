@@ -213,6 +213,7 @@ DERIVED: Mapping[str, Callable[[_Places], bool]] = {
     "steps go on": _is_last("training", "traceback", "killed"),
     "evaluated last": _is_last("evaluating", "training", "preparing", same_line=True),
     "saved last": _is_last("saving", "training", "evaluating"),
+    "no step after a save": _is_last("saving", "training", "evaluating", "bar", same_line=True),
     "prepared last": lambda places: "preparing" in places and "training" not in places,
 }
 NAMES = (
