@@ -23,26 +23,32 @@ class Chunk:
 
 
 def read_chunks(file: BinaryIO, source: str = "", first_line: int = 1) -> Iterator[Chunk]:
-    """Read a log in pieces that end where lines end; a line longer than a piece is cut."""
+    """Read a log in pieces that end where lines end; a line longer than a piece is cut.
+
+    The last line goes with the piece before it, also where it has no end: it is read together with what led to it.
+    """
     head = file.read(CHUNK_BYTES)
     encoding = guess_encoding(head[:65536])
     decoder = codecs.getincrementaldecoder(encoding)("replace") if encoding != "utf-8" else None
-    rest, line = b"", first_line
+    whole, rest, line = b"", b"", first_line
     piece = head
     while piece:
         text = decoder.decode(piece).encode("utf-8", "replace") if decoder is not None else piece
-        data = rest + text
-        end = data.rfind(b"\n") + 1
-        if not end and len(data) < 2 * CHUNK_BYTES:
-            rest = data
-        else:
-            end = end or len(data)
-            yield Chunk(data[:end], line, source)
-            line += data.count(b"\n", 0, end)
-            rest = data[end:]
+        if whole:
+            yield Chunk(whole, line, source)
+            line += whole.count(b"\n")
+        whole, rest = _split(rest + text)
         piece = file.read(CHUNK_BYTES)
-    if rest:
-        yield Chunk(rest, line, source)
+    if whole or rest:
+        yield Chunk(whole + rest, line, source)
+
+
+def _split(data: bytes) -> tuple[bytes, bytes]:
+    """Split behind the last whole line; a line that grows beyond measure is cut where it is."""
+    end = data.rfind(b"\n") + 1
+    if not end and len(data) >= 2 * CHUNK_BYTES:
+        end = len(data)
+    return data[:end], data[end:]
 
 
 def guess_encoding(head: bytes) -> str:
