@@ -55,6 +55,7 @@ def _diagnose(chunks: Iterable[Chunk], given: Input, command: str) -> Diagnosis:
     decided = [one for one in decide(failures.values(), seen, command) if one.score > 0]
     weighed, earlier = set_aside_earlier(decided, seen.began_again_at)
     best = _choose(weighed) or _fall_back(failures, seen)
+    best = best if best.evidence else replace(best, evidence=_quote_last(seen))  # what is missing shows at the end
     rest = [one for one in weighed if one.failure.id != best.failure.id]
     beside = [one for one in rest if one.failure.separate and one.has_proof and one.says_something]
     competing = [one for one in rest if one not in beside and (one.says_something or best.failure.id != NO_FAULT)]
@@ -97,9 +98,13 @@ def _fall_back(failures: Mapping[str, Failure], seen: Seen) -> Weighed:
     # Steps behind what alarms say that it did no harm. Steps and then nothing say nothing of how it ended.
     got_over_it = bool(seen.facts.keys() & _GOES_ON) and bool(seen.facts.keys() & _ALARMING)
     is_fine = _ENDED in seen.facts or not seen.facts.keys().isdisjoint({ASKED_TO_STOP, REACHED}) or got_over_it
+    cause = NO_FAULT if is_fine else UNKNOWN
+    return Weighed(failures[cause], LEAST, has_proof=False, first=0, evidence=_quote_last(seen))
+
+
+def _quote_last(seen: Seen) -> tuple[Evidence, ...]:
     last = seen.facts.get("last line")
-    evidence = (last,) if last is not None and last.text else ()
-    return Weighed(failures[NO_FAULT if is_fine else UNKNOWN], LEAST, has_proof=False, first=0, evidence=evidence)
+    return (last,) if last is not None and last.text else ()
 
 
 def _word(one: Weighed) -> Verdict:
