@@ -1,9 +1,11 @@
 """Where in a run a line was printed is read from the line and from what stands before it."""
 
+import time
+
 import pytest
 
 from laststep.diagnosis.diagnose import diagnose
-from laststep.diagnosis.locate import find_rank, locate
+from laststep.diagnosis.locate import WINDOW_BYTES, find_rank, locate
 from laststep.diagnosis.read_log import open_text
 from laststep.records.verdict import Phase, Whereabouts
 
@@ -89,3 +91,15 @@ def test_what_the_rank_says_that_failed_first_comes_first(rank, cause):
     cause = {"disk.full": "disk.full", "disk.quota": "hardware.ecc-error"}[cause]
 
     assert diagnose(open_text(text + TORCHRUN.format(rank=rank)), source="a log").verdict.cause == cause
+
+
+@pytest.mark.parametrize(
+    "hostile", ["0", " ", "|", "1% ", "[rank", "rank : ", "Train: ", ", in _", "Map (num_proc=", "\r 1%|"]
+)
+def test_no_expression_runs_away(hostile):
+    """As much as is looked at, full of what an expression may stumble over."""
+    text = hostile * (WINDOW_BYTES // len(hostile))
+    began = time.perf_counter()
+    locate(text.encode(), len(text), text)
+
+    assert time.perf_counter() - began < 0.5
