@@ -30,7 +30,7 @@ _ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
 _OPTIONS = {"allow_interspersed_args": False}
 
 # Each is a module of this package. Only the one that is typed is imported: a diagnosis needs nothing of a launch.
-_COMMANDS = ("run", "resume", "attach", "save", "stop", "diagnose", "explain", "runs", "demo", "checkpoints")
+_COMMANDS = ("run", "check", "resume", "attach", "save", "stop", "diagnose", "explain", "runs", "demo", "checkpoints")
 
 
 def make_app(names: Sequence[str] = _COMMANDS) -> typer.Typer:
@@ -49,7 +49,9 @@ def make_app(names: Sequence[str] = _COMMANDS) -> typer.Typer:
             app.add_typer(module.app, name=name)
             continue
         # Options end where the command begins, so that the command's own options stay its own.
-        settings: dict[str, Any] = {"context_settings": _OPTIONS, "no_args_is_help": False} if name == "run" else {}
+        settings: dict[str, Any] = (
+            {"context_settings": _OPTIONS, "no_args_is_help": False} if name in ("run", "check") else {}
+        )
         app.command(name=name, epilog=getattr(module, "EXAMPLES", None), **settings)(getattr(module, name))
     return app
 

@@ -8,4 +8,4 @@ def apply(settings: Settings) -> Settings | None:
     return settings.put({Setting.MODEL_ONLY: "false"})
 
 
-CHANGE = Change(name="save_whole_checkpoints", remedy_class="altering", apply=apply)
+CHANGE = Change(name="save_whole_checkpoints", remedy_class="identical", apply=apply)

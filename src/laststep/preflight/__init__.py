@@ -1,0 +1,1 @@
+"""What will break, asked before the launch."""

@@ -1,0 +1,18 @@
+"""What is a check?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from laststep.host.machine import Machine
+from laststep.records.finding import Finding
+from laststep.records.plan import Plan
+from laststep.records.text import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One question. `look` gives None where all is well."""
+
+    name: str
+    passed: Text  # what is said where all is well
+    look: Callable[[Plan, Machine], Finding | None]
