@@ -45,8 +45,9 @@ def write_option(
     if not found:
         place = len(written) if at is None else at
         return [*written[:place], *words, *written[place:]]
-    for option in reversed(found):
-        written[option.begin : option.end] = words if option is found[-1] else []
+    # The last one wins; those before it are left as they were typed.
+    for option in reversed(found if value is None else found[-1:]):
+        written[option.begin : option.end] = words
     return written
 
 
