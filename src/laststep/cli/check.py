@@ -1,5 +1,6 @@
 """How does `laststep check` read its options?"""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -7,6 +8,8 @@ import typer
 
 from laststep.cli import options, render_check
 from laststep.host.this_machine import ThisMachine
+from laststep.host.training_python import TrainingPython, find_python
+from laststep.journal.layout import answers_folder, find_home
 from laststep.planning.read_command import read_command
 from laststep.records.errors import CommandError
 from laststep.records.outcome import ExitCode
@@ -21,6 +24,7 @@ EXAMPLES = """\b
 Examples:
   laststep check -- swift sft --model Qwen/Qwen3-VL-Reranker-2B --dataset data.json --output_dir output
   laststep check train.sh
+  laststep check --fix -- swift sft --train_type lora --model m --dataset data.json
   laststep check --json -- torchrun --nproc_per_node 4 train.py
 """
 
@@ -31,7 +35,9 @@ def check(
         list[str] | None,
         typer.Argument(metavar="COMMAND", help="The training command, a script, or a text file it was pasted into."),
     ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Show each change to make, with its reason.")] = False,
     as_json: options.JsonOnStdout = False,
+    home: options.Home = None,
     lang: options.Lang = None,
     debug: options.Debug = False,
 ) -> int:
@@ -40,6 +46,12 @@ def check(
     language = options.settle_language(context, lang)
     if not words:
         raise CommandError(_NO_COMMAND)
-    checked = check_command(read_command(words, cwd=Path.cwd()), ThisMachine(), cwd=Path.cwd())
-    render_check.show(checked, language, as_json=as_json)
+    command, cwd = read_command(words, cwd=Path.cwd()), Path.cwd()
+    variables = {**os.environ, **command.environment}
+    python = find_python(command.argv[0], variables, cwd)
+    environment = TrainingPython(python=python, environment=variables, cwd=cwd) if python is not None else None
+    checked = check_command(
+        command, ThisMachine(), environment, cwd=cwd, answers=answers_folder(find_home(os.environ, home))
+    )
+    render_check.show(checked, language, as_json=as_json, with_changes=fix)
     return ExitCode.BLOCKED if checked.is_blocked else ExitCode.FINISHED

@@ -127,6 +127,11 @@ def runs_folder(home: Path) -> Path:
     return home / "runs"
 
 
+def answers_folder(home: Path) -> Path:
+    """Where it is kept what training environments have answered; it may be removed at any time."""
+    return home / "answers"
+
+
 def new_run_name(model: str, started_at: float) -> str:
     """Make a folder name that sorts by date, says what was trained, and ends in the run's id."""
     date = time.strftime("%Y%m%d-%H%M%S", time.localtime(started_at))

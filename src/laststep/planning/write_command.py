@@ -27,6 +27,15 @@ def list_differences(before: Sequence[str], now: Sequence[str]) -> tuple[tuple[s
     return tuple(_compare(_group(without_flags(before, flags)), _group(without_flags(now, flags))))
 
 
+def list_word_differences(before: Command, now: Command) -> tuple[tuple[str | None, str | None], ...]:
+    """List the options and variables that differ between two commands: (before, now) pairs."""
+    variables = _compare(
+        {f"{name}=": value for name, value in before.environment.items()},
+        {f"{name}=": value for name, value in now.environment.items()},
+    )
+    return (*variables, *_compare(_group(before.argv), _group(now.argv)))
+
+
 def _group(argv: Sequence[str]) -> dict[str, str]:
     """Put a flag and its values together, so that the order of flags does not count."""
     groups: dict[str, str] = {}
@@ -56,4 +65,6 @@ def _compare(before: dict[str, str], now: dict[str, str]) -> list[tuple[str | No
 def _write(name: str, value: str | None) -> str | None:
     if value is None:
         return None
+    if name.endswith("="):  # a variable
+        return f"{name}{value}"
     return value if name.isdigit() else f"{name} {value}".strip()

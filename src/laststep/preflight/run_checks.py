@@ -12,13 +12,13 @@ _BROKE = Text(en="the check itself failed: {error}: {message}", zh="检查本身
 
 def run_checks(plan: Plan, machine: Machine) -> tuple[Finding, ...]:
     """Ask every check. One that breaks says that it could not tell; the others are asked all the same."""
-    return tuple(_ask(check, plan, machine) for check in CHECKS)
+    return tuple(finding for check in CHECKS for finding in _ask(check, plan, machine))
 
 
-def _ask(check: Check, plan: Plan, machine: Machine) -> Finding:
+def _ask(check: Check, plan: Plan, machine: Machine) -> tuple[Finding, ...]:
     try:
-        found = check.look(plan, machine)
+        found = tuple(check.look(plan, machine))
     except Exception as error:  # noqa: BLE001  # could-not-tell is an answer, and the others are to be heard
         summary = _BROKE.fill(error=type(error).__name__, message=error)
-        return Finding(check=check.name, severity=Severity.UNKNOWN, summary=summary)
-    return found or Finding(check=check.name, severity=Severity.OK, summary=check.passed)
+        return (Finding(check=check.name, severity=Severity.UNKNOWN, summary=summary),)
+    return found or (Finding(check=check.name, severity=Severity.OK, summary=check.passed),)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from laststep.records.arguments import ProgramArguments
 from laststep.records.settings import Settings
 
 
@@ -11,3 +12,4 @@ class Plan:
 
     settings: Settings = field(default_factory=Settings)
     output_dir: str | None = None  # None: the command does not say
+    programs: tuple[ProgramArguments, ...] = ()  # launchers and trainer, as far as their arguments could be judged

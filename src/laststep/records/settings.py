@@ -56,6 +56,15 @@ class Settings:
         value = self.values.get(setting)
         return int(value) if value is not None and value.isdecimal() else None
 
+    def read_word(self, setting: Setting) -> str | None:
+        """Read a word in small letters; None where it is not given."""
+        value = self.values.get(setting)
+        return value.lower() if value is not None else None
+
+    def is_on(self, setting: Setting) -> bool:
+        """Say whether a knob is given as true."""
+        return self.read_word(setting) in ("true", "1", "yes", "t", "y")
+
     def put(self, changed: Mapping[Setting, str | None]) -> "Settings | None":
         """Set values. None where the launcher knows no such knob, or where nothing would be changed."""
         if not self.known.issuperset(changed):

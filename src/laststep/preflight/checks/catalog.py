@@ -1,5 +1,5 @@
 """Every check; a new one is one file, its test, and one line here."""
 
-from laststep.preflight.checks import open_files, output_folder, port, resumable, shared_memory
+from laststep.preflight.checks import arguments, open_files, output_folder, port, resumable, shared_memory
 
-CHECKS = (output_folder.CHECK, shared_memory.CHECK, open_files.CHECK, port.CHECK, resumable.CHECK)
+CHECKS = (arguments.CHECK, output_folder.CHECK, shared_memory.CHECK, open_files.CHECK, port.CHECK, resumable.CHECK)

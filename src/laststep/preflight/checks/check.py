@@ -1,6 +1,6 @@
 """What is a check?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from laststep.host.machine import Machine
@@ -11,8 +11,8 @@ from laststep.records.text import Text
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question. `look` gives None where all is well."""
+    """One question. `look` gives nothing where all is well."""
 
     name: str
     passed: Text  # what is said where all is well
-    look: Callable[[Plan, Machine], Finding | None]
+    look: Callable[[Plan, Machine], Iterable[Finding]]

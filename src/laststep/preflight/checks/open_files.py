@@ -3,6 +3,8 @@
 torch's default way of handing tensors over takes a file descriptor each: docs.pytorch.org/docs/stable/multiprocessing.
 """
 
+from collections.abc import Iterator
+
 from laststep.host.machine import Machine
 from laststep.preflight.checks.check import Check
 from laststep.records.finding import Finding, Severity
@@ -23,14 +25,14 @@ _RAISE = Text(
 )
 
 
-def look(plan: Plan, machine: Machine) -> Finding | None:
+def look(plan: Plan, machine: Machine) -> Iterator[Finding]:
     """Report a limit that loader workers come to."""
     workers = plan.settings.read_number(Setting.LOADER_WORKERS) or 0
     limit, needed = machine.read_open_files_limit(), max(_LEAST, workers * _OF_A_WORKER)
     if limit is None or limit >= needed:
-        return None
+        return
     detail = _NUMBERS.fill(limit=limit, workers=workers, needed=needed)
-    return Finding(check=NAME, severity=Severity.WARNING, summary=_FEW, detail=detail, fix=_RAISE)
+    yield Finding(check=NAME, severity=Severity.WARNING, summary=_FEW, detail=detail, fix=_RAISE)
 
 
 CHECK = Check(NAME, _PASSED, look)

@@ -1,5 +1,7 @@
 """Can the training write where it means to?"""
 
+from collections.abc import Iterator
+
 from laststep.host.machine import Machine, Place
 from laststep.preflight.checks.check import Check
 from laststep.records.finding import Finding, Severity
@@ -30,30 +32,31 @@ _MAKE_ROOM = Text(
 )
 
 
-def look(plan: Plan, machine: Machine) -> Finding | None:
+def look(plan: Plan, machine: Machine) -> Iterator[Finding]:
     """Report an output folder that cannot be made or written, or has no room for anything."""
+    place = machine.look_at(plan.output_dir) if plan.output_dir is not None else None
     if plan.output_dir is None:
-        return Finding(check=NAME, severity=Severity.UNKNOWN, summary=_UNKNOWN, fix=_NAME_IT)
-    place = machine.look_at(plan.output_dir)
-    if place is None:
+        yield Finding(check=NAME, severity=Severity.UNKNOWN, summary=_UNKNOWN, fix=_NAME_IT)
+    elif place is None:
         summary = _NOT_LOOKED_AT.fill(path=plan.output_dir)
-        return Finding(check=NAME, severity=Severity.UNKNOWN, summary=summary, fix=_ELSEWHERE)
-    if not place.is_folder:
-        return _block(_NO_FOLDER.fill(path=place.path), _ELSEWHERE)
-    if not place.is_writable:
-        return _block(_NOT_WRITABLE.fill(path=place.path), _ELSEWHERE)
-    return _look_at_room(place)
+        yield Finding(check=NAME, severity=Severity.UNKNOWN, summary=summary, fix=_ELSEWHERE)
+    elif not place.is_folder:
+        yield _block(_NO_FOLDER.fill(path=place.path), _ELSEWHERE)
+    elif not place.is_writable:
+        yield _block(_NOT_WRITABLE.fill(path=place.path), _ELSEWHERE)
+    else:
+        yield from _look_at_room(place)
 
 
-def _look_at_room(place: Place) -> Finding | None:
+def _look_at_room(place: Place) -> Iterator[Finding]:
     space = place.space
     if space is None:
-        return None
+        return
     has_inodes = space.free_inodes is None or space.free_inodes >= _LEAST_INODES
     if space.free_bytes >= _LEAST_BYTES and has_inodes:
-        return None
+        return
     inodes = "?" if space.free_inodes is None else space.free_inodes
-    return Finding(
+    yield Finding(
         check=NAME,
         severity=Severity.BLOCKER,
         summary=_FULL,

@@ -1,5 +1,7 @@
 """Is the port free that the ranks are to meet at?"""
 
+from collections.abc import Iterator
+
 from laststep.host.machine import Machine
 from laststep.preflight.checks.check import Check
 from laststep.records.finding import Finding, Severity
@@ -19,14 +21,14 @@ _ANOTHER = Text(
 )
 
 
-def look(plan: Plan, machine: Machine) -> Finding | None:
+def look(plan: Plan, machine: Machine) -> Iterator[Finding]:
     """Report a port that somebody listens on, where more than one rank starts."""
     ranks = plan.settings.read_number(Setting.RANKS) or 1
     port = plan.settings.read_number(Setting.PORT) or (_DEFAULT_PORT if ranks > 1 else None)
     if port is None or machine.is_port_free(port) is not False:
-        return None
+        return
     summary = _TAKEN.fill(port=port)
-    return Finding(check=NAME, severity=Severity.BLOCKER, summary=summary, fix=_ANOTHER, change="free_port")
+    yield Finding(check=NAME, severity=Severity.BLOCKER, summary=summary, fix=_ANOTHER, change="free_port")
 
 
 CHECK = Check(NAME, _PASSED, look)

@@ -1,5 +1,7 @@
 """Does the command save what a resume needs, and before it ends?"""
 
+from collections.abc import Iterator
+
 from laststep.host.machine import Machine
 from laststep.preflight.checks.check import Check
 from laststep.records.finding import Finding, Severity
@@ -24,18 +26,17 @@ _SAVE_OFTEN = Text(
 )
 
 
-def look(plan: Plan, machine: Machine) -> Finding | None:
+def look(plan: Plan, machine: Machine) -> Iterator[Finding]:
     """Report checkpoints that nothing can go on from, and runs that make none."""
     del machine  # the command tells
     settings = plan.settings
-    if (settings.values.get(Setting.MODEL_ONLY) or "").lower() in ("true", "1", "yes"):
-        return _warn(_WEIGHTS_ALONE, _SAVE_WHOLE, "save_whole_checkpoints")
     every, most = settings.read_number(Setting.SAVE_STEPS), settings.read_number(Setting.MAX_STEPS)
-    if (settings.values.get(Setting.SAVE_STRATEGY) or "").lower() == "no":
-        return _warn(_NEVER, _SAVE_OFTEN, "save_often", _STRATEGY)
-    if every and most and every > most:
-        return _warn(_NEVER, _SAVE_OFTEN, "save_often", _INTERVAL.fill(every=every, most=most))
-    return None
+    if settings.is_on(Setting.MODEL_ONLY):
+        yield _warn(_WEIGHTS_ALONE, _SAVE_WHOLE, "save_whole_checkpoints")
+    if settings.read_word(Setting.SAVE_STRATEGY) == "no":
+        yield _warn(_NEVER, _SAVE_OFTEN, "save_often", _STRATEGY)
+    elif every and most and every > most:
+        yield _warn(_NEVER, _SAVE_OFTEN, "save_often", _INTERVAL.fill(every=every, most=most))
 
 
 def _warn(summary: Text, fix: Text, change: str, detail: Text | None = None) -> Finding:

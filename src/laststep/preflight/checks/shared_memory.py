@@ -4,6 +4,8 @@ A container gets 64 MiB of it unless it is told otherwise (docs.docker.com/engin
 workers hand batches over through it, NCCL puts its buffers there.
 """
 
+from collections.abc import Iterator
+
 from laststep.host.machine import Machine
 from laststep.preflight.checks.check import Check
 from laststep.records.finding import Finding, Severity
@@ -25,18 +27,18 @@ _ENLARGE = Text(
 )
 
 
-def look(plan: Plan, machine: Machine) -> Finding | None:
+def look(plan: Plan, machine: Machine) -> Iterator[Finding]:
     """Report a /dev/shm that the first batches fill. The guard of memory keeps the loader inside it."""
     workers = plan.settings.read_number(Setting.LOADER_WORKERS) or 0
     ranks = plan.settings.read_number(Setting.RANKS) or 1
     space = machine.read_shared_memory()
     if space is None or (not workers and ranks == 1):
-        return None
+        return
     needed = ranks * (workers + 1) * _BYTES_OF_A_RANK
     if space.free_bytes >= needed:
-        return None
+        return
     free, total, least = (count >> 20 for count in (space.free_bytes, space.total_bytes, needed))
-    return Finding(
+    yield Finding(
         check=NAME,
         severity=Severity.BLOCKER if space.free_bytes < _BYTES_OF_A_RANK else Severity.WARNING,
         summary=_SMALL,
